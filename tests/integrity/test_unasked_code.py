@@ -108,6 +108,8 @@ def test_an_export_that_goes_unasked_is_told(path, text):
         ("shop/a.py", "    if not user.is_admin:\n        abort(403)\n", "rights"),
         ("shop/a.py", "    if order.owner != user:\n        raise PermissionError(order)\n", "rights"),
         ("shop/a.py", "    name = html.escape(name)\n", "rights"),
+        ("shop/a.py", "    if user is None or user.role != 'admin':\n        return None\n", "rights"),
+        ("shop/a.py", "    if user is None:\n        return bad_request('user')\n", "input"),
         ("shop/a.py", "    if not hmac.compare_digest(sent, known):\n        return None\n", "rights"),
         ("src/a.js", "  if (!req.user.hasRole('admin')) return res.sendStatus(403);\n", "rights"),
         ("app/a.rb", "  before_action :authenticate_user!\n", "rights"),
@@ -390,6 +392,14 @@ def test_a_word_of_the_issue_excuses_a_check_only_if_it_is_about_that():
     assert rows(("a.py", handlers, old), says="Remove the `feed`") == [], "it goes with what it is a part of"
 
 
+@pytest.mark.parametrize("check", ['@requires("admin")', "@login_required", "@app.requires_role(ADMIN)"])
+def test_a_check_of_rights_that_stands_above_other_functions_as_well_is_told(check):
+    drop, pages = "def drop(request):\n    store.drop()\n", "def pages(request):\n    return store.all()\n"
+    old, new = f"{check}\n{pages}\n\n{check}\n{drop}", f"{pages}\n\n{check}\n{drop}"
+    assert rows(("a.py", old.encode(), new.replace("all()", "page(1)").encode()), says="A page at a time") == ["rights"]
+    assert rows(("a.py", old.encode(), f"{check}\n{drop}".encode()), says="Remove `pages`") == []
+
+
 def test_a_check_that_others_take_the_place_of_in_number_alone_is_told():
     old = "pub fn pay(a: u32) -> R {\n    if a == 0 {\n        return Err(Refused::NotPositive);\n    }\n    go(a)\n}\n"
     new = "pub fn pay(a: u32) -> R {\n    let a = find(a).ok_or(1)?;\n    if a > 9 {\n        return Err(full(a));\n    }\n    go(a)\n}\n"
@@ -436,6 +446,7 @@ ROUTES = (
     "const app = make();\n",
     "const app = make();\napplyWeather(app, weatherOfTheHut);\nlistHuts(app, everyHut);\n",
 )
+DARK = "a {\n  color: red;\n}\n@media (prefers-color-scheme: dark) {\n  :root {\n    --ink: #ececf0;\n  }\n}\n"
 VIEW = "a.txt", "one line\n", "one line\nweather_today = rain\n"
 
 
@@ -448,6 +459,8 @@ VIEW = "a.txt", "one line\n", "one line\nweather_today = rain\n"
         (*VIEW, "one line\n", True),
         (*VIEW, "one line\nother line\n", True),
         (*VIEW, "one line\nweather_today = sun\n", False),
+        ("a.css", "a {\n  color: red;\n}\n", DARK, "a {\n  color: red;\n}\na:focus {\n  outline: 2px;\n}\n", True),
+        ("a.css", "a {\n  color: red;\n}\n", DARK, DARK.replace("dark", "no-preference"), False),
         ("a.c", "if (n < most)\n", "if (n <= most)\n", "if (n < most)\ncount();\n", True),
         ("a.c", "if (n < most)\n", "if (n <= most)\n", "if (n <= least)\n", False),
         ("util.mjs", "export const weatherOf = 1;\n", "", "export const weatherOf = 1;\n", True),
@@ -461,4 +474,4 @@ def test_what_landed_the_same_night_does_not_go_again_without_a_word(path, befor
     brought = {path: [Brought(BY, before, after)]}
     assert ("undone" in [one.row for one in found(file, brought=brought)]) is told
     assert "undone" not in [one.row for one in found(file, brought=brought, says="Revert the weather")]
-    assert "undone" not in [one.row for one in found(file, brought=brought, says="weather_today, applyWeather, weatherOfTheHut, listHuts, everyHut, weatherOf, most")]  # fmt: skip
+    assert "undone" not in [one.row for one in found(file, brought=brought, says="weather_today, applyWeather, weatherOfTheHut, listHuts, everyHut, weatherOf, most, dark, prefers-color-scheme")]  # fmt: skip

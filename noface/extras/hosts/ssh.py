@@ -22,6 +22,7 @@ from shutil import rmtree
 from threading import Event, Lock, Thread
 from typing import IO
 
+from noface.data import table
 from noface.errors import HostError
 from noface.extras.hosts.certificates import TlsIdentity
 from noface.extras.hosts.handshake import BEAT_S, LINE_BYTES_MAX, Invitation, held_port, parse_line
@@ -30,33 +31,6 @@ from noface.extras.hosts.hello import Hello, difference, hello, parse_hello
 _SSH_FAILED = 255
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
 _SIGNALLED = 128
-
-
-_RULES: tuple[tuple[str, str, str], ...] = (
-    (
-        "remote host identification has changed",
-        "{host} shows another key than the one known here",
-        "Find out why before you trust it; `ssh-keygen -R` with its name forgets the old one.",
-    ),
-    (
-        "host key verification failed",
-        "the key of {host} is not known here",
-        "Run `ssh {host}` once, compare the key that it shows, and accept it.",
-    ),
-    (
-        "permission denied",
-        "{host} does not accept your login",
-        "noface answers no question: `ssh -o BatchMode=yes {host} true` has to work (ssh-copy-id, ssh-agent).",
-    ),
-    ("could not resolve hostname", "the name of {host} is not known", "Check [executor] hosts and ~/.ssh/config."),
-    ("connection refused", "no ssh server answers at {host}", "Start sshd there, or name its port in ~/.ssh/config."),
-    ("no route to host", "{host} cannot be reached", "Is it on, and on this network?"),
-    ("not responding", "the connection to {host} was cut", "Nothing to do: what it was working on goes elsewhere."),
-    ("timed out", "{host} cannot be reached", "Is it on, and on this network?"),
-    ("broken pipe", "the connection to {host} was cut", "Nothing to do: what it was working on goes elsewhere."),
-)
-"""A word of ssh's own (in small letters), what it means, what to do; the first that is there counts."""
-
 _QUOTED_MAX = 300
 
 
@@ -65,9 +39,9 @@ def reason_of(host: str, command: str, exit_code: int | None, words: Sequence[st
     text = "\n".join(words).lower()
     quoted = _quoted(words)
     if exit_code == _SSH_FAILED:
-        for word, message, hint in _RULES:
-            if word in text:
-                return HostError(f"{message.format(host=host)}{quoted}", hint.format(host=host))
+        for end in table("ssh")["ends"]:
+            if end["says"] in text:
+                return HostError(f"{end['means'].format(host=host)}{quoted}", end["advice"].format(host=host))
     if exit_code == _NOT_FOUND:
         hint = f'Install it there, or say where it is: [executor] command = "/path/to/{_program(command)}".'
         return HostError(f"{host} has no `{_program(command)}` on its PATH{quoted}", hint)

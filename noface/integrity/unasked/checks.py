@@ -5,7 +5,7 @@ As many as before in other words, or elsewhere, are as many checks: only what is
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from noface.data import pattern
 from noface.integrity.asked_for import meanings, words_of
@@ -17,6 +17,7 @@ Sides = tuple[list[str], list[str], list[str]]
 _CHANGED_MAX = 8
 """A body that loses more lines is another one."""
 _NAME = re.compile(r"(?<!\w)(?:[A-Z][a-z]+[A-Z]\w*|[A-Z]{2,}(?:_[A-Z\d]+)*|[a-z]+_\w+)(?!\w)")
+_MARK = re.compile(r"@\w|\[\w|#\[")
 _SAYS = re.compile(
     r"^(?:#(?!\[)|//|/?\*|--|import\b|from\b|use\b|(?:async )?def\b|(?:export )?function\b|func\b|(?:pub )?fn\b|assert)"
 )
@@ -34,7 +35,8 @@ def checks(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
         for path, (lost, _, few) in both.items():
             by_name = [line for line in lost if _named(line) - left]
             there = {line.strip() for each in texts if each.path == path for line in each.new.split("\n")}
-            told = [line for line in few if line not in there] if fewer and few else by_name
+            stays = there if row == "input" else ()  # one rule of rights is written above each function
+            told = [line for line in few if line not in stays] if fewer and few else by_name
             if lines := [line for line in told if not _speak_of(row, words, line)]:
                 yield Unasked(row, path, tuple(lines))
 
@@ -56,9 +58,20 @@ def _is(row: str, line: str) -> bool:
 
 def _lines(text: Text) -> Sides:
     before, after = definitions(text.path, text.old) or {}, definitions(text.path, text.new) or {}
-    whole = Counter(line for name in before.keys() - after.keys() for line in (before[name].head, *before[name].body))
+    gone = [before[name] for name in before.keys() - after.keys()]
+    whole = Counter(line for each in gone for line in (each.head, *each.body))
+    whole += Counter(_marks(text.old, {each.head for each in gone}))
     lost = [*(text.lost - whole).elements()] if text.both else []
     return lost, [*text.gained.elements()], lost
+
+
+def _marks(text: str, heads: Collection[str]) -> Iterator[str]:
+    """Yield the decorators and annotations of definitions."""
+    marks = list[str]()
+    for line in map(str.strip, text.split("\n")):
+        if line in heads:
+            yield from marks
+        marks = [*marks, line] if _MARK.match(line) else []
 
 
 def _of_definitions(text: Text) -> Sides:

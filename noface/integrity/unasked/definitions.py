@@ -19,6 +19,7 @@ from noface.integrity.rubbish import is_generated
 from noface.integrity.tampering import is_code
 from noface.integrity.unasked.finding import Changed
 
+_TESTS_OF_RUST = "#[cfg(test)]"
 _PUBLIC = re.compile(r"(?<!\w)(?:export|pub|public)\b")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CLOSES = re.compile(r"\s*(?:[)\]{}]|end\b)")
@@ -53,7 +54,9 @@ class Text:
 
     def __init__(self, file: Changed) -> None:
         self.path, self.both = file.path, file.old is not None and file.new is not None
-        self.old, self.new = ((data or b"").decode("utf-8", "replace") for data in (file.old, file.new))
+        texts = [(data or b"").decode("utf-8", "replace") for data in (file.old, file.new)]
+        own = (text.partition(_TESTS_OF_RUST)[0] for text in texts) if file.path.endswith(".rs") else texts
+        self.old, self.new = own
         self.product = part_of(file.path) in (Part.PRODUCT, Part.SOFT)
 
     @cached_property
@@ -88,7 +91,7 @@ def definitions(path: str, text: str) -> dict[str, Definition] | None:
             return None
         found = _of_python(tree, text.split("\n"))
     else:
-        text = text.partition("#[cfg(test)]")[0] if language == "rust" else text
+        text = text.partition(_TESTS_OF_RUST)[0] if language == "rust" else text
         found = _by_lines(language, text) if language in table("unasked")["definitions"] else iter(())
     result: dict[str, Definition] = {}
     for one in (*_routes(text), *found):  # a path with two methods, an overload, a property with its setter

@@ -16,9 +16,9 @@ from noface.integrity.unasked.finding import Brought, Changed, Ground, Unasked
 
 _TAKES_BACK = re.compile(r"(?i)\brevert|\broll(?:s|ed|ing)?.?back|\bundo(?:es|ne|ing)?\b|\bback(?:ed)? out\b")
 _IMPORT = re.compile(r"\W*(?:pub\s+)?(?:import|from|exports?|use|using|include|require\w*|module)\b|.*\brequire\(")
-_COMMENT = re.compile(r"^(?:#(?![\[!])|//|/?\*|--|<!--|;)")
-_NAME = re.compile(r"(?<![\w.-])[^\W\d_][^\W\d]{3,}(?![\w-])")
-_IDENTIFIER = re.compile(r"_|[a-z][A-Z]")
+_COMMENT = re.compile(r"^(?:#(?![\[!]|.*[{,]$)|//|/?\*|--(?![\w-]+\s*:)|<!--|;)")
+_NAME = re.compile(r"(?<![\w.-])[^\W\d_](?:[^\W\d]|-(?=[^\W\d])){3,}(?![\w-])")
+_IDENTIFIER = re.compile(r"_|[a-z][A-Z]|[a-z]-[a-z]")
 _ALIKE = 0.6
 _PART = 3
 _LINES_MAX = 5
@@ -63,7 +63,8 @@ def _taken_back(
         if 2 * len(there) < len(brought) or all(map(_IMPORT.match, lost)):
             continue
         back = bool(was) and lost == there and all(now[line] > before[line] for line in was)
-        own = _names(lost) - _names(line for line in before if line not in lost)
+        gone = [line for line in lost if not now[line]]
+        own = _names(gone) - _names(line for line in before if line not in gone)
         if _most(own & said, own):
             continue
         named = len(own) > 1 or any(map(_IDENTIFIER.search, own))
