@@ -5,7 +5,7 @@
 CLONES are git directories, bare or not (also folders that hold one as `repo`); they are only read. Each commit without
 merges stands for a change: main is its first parent, the issue is its message. Rows are those of data/unasked.toml:
 `righted` is put right without a word to anybody, `told` is told once, `asked` is asked about if it is done again (of
-those told). `--show` prints each commit with what was found, `--row` counts this row only.
+those told). `--show` prints each commit with what was found; `--row` counts this row only, `all-but` all but `undone`.
 """
 
 import argparse

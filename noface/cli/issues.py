@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from noface.model.issue import Issue
 
 _SETTLED = ("merged", "skipped")
+_TRIED_S = 20.0
+_GREEN = "main passes what is in `accept` already, so nobody will work on the issue"
 
 
 @answers("The new issue as JSON.")
@@ -65,9 +67,37 @@ def add(
     if not issue.body:
         edit = "" if "://" in issue.source else "$EDITOR "
         lines.append(f"It has no text yet; say in it what a worker needs to know: {edit}{issue.source}")
-    told = _of_accept((issue,), config)
+    told = (*_of_accept((issue,), config), *_on_main(issue, config))
     page = lambda _, width: [*lines, *finding_lines(told, width), "Next: noface run"]  # noqa: E731
     return VerbResult({"issue": BacklogIssue(issue, "ready"), "findings": told}, page)
+
+
+def _on_main(issue: "Issue", config: ConfigFile) -> "tuple[Finding, ...]":
+    """Try an issue's `accept` on main for a moment, if that takes no setup, and no run is at work, which tries it."""
+    from noface.cli.run_session import on_main
+    from noface.config.load import load
+    from noface.engine.main_checks import check_accept
+    from noface.errors import EXIT_DONE, NofaceError
+    from noface.git.repository import discover
+    from noface.integrity.accepting import without_gates
+    from noface.model.failure import Failure
+    from noface.model.finding import Finding
+
+    try:
+        loaded = load(Path.cwd(), config)
+        repository = discover(Path.cwd(), loaded.project.main)
+        if not issue.accept or loaded.project.setup:
+            return ()
+        with on_main(repository, loaded, lambda *_: None) as (context, cancel):
+            asked = replace(without_gates(issue, context.settings.gates), accept_timeout_s=_TRIED_S)
+            seen = check_accept(context, asked, 0, cancel) if asked.accept else None
+    except NofaceError:
+        return ()
+    if isinstance(seen, Failure):
+        return (Finding(issue.source, f"accept cannot be run: {seen.message}", "", EXIT_DONE),)
+    if seen is None or seen.failing:
+        return ()
+    return (Finding(issue.source, _GREEN, "Name a command that fails until it is done.", EXIT_DONE),)
 
 
 def _of_accept(issues: "Iterable[Issue]", config: ConfigFile) -> "tuple[Finding, ...]":

@@ -20,17 +20,6 @@ _LAST_LINE_CHARS_MAX = 500
 _LINE_CHARS_MAX = 400
 _SUBJECT_CHARS_MAX = 200
 _TEXT_CHARS_MAX = 100_000
-_TALK = frozenset({
-    FailureKind.NO_DIFF,
-    FailureKind.AGENT_CONFUSION,
-    FailureKind.AGENT_BLOCKED,
-    FailureKind.AGENT_REFUSED,
-    FailureKind.TIMEOUT,
-    FailureKind.REVIEW_REJECTED,
-    FailureKind.GATE_TAMPERING,
-    FailureKind.BOUNDARY_VIOLATION,
-})  # fmt: skip
-"""Without a gate, the texts of these hold what a model said, which decides nothing (law 10)."""
 _DISK_FULL = "disk-full"
 _REFUSED = "not-permitted"
 _RATE_LIMITED = "rate-limited"
@@ -109,7 +98,7 @@ class KnownCause:
 
 def known_cause(failure: Failure) -> KnownCause | None:
     """Return what is known of a failure like this, None if no pattern of the table fits."""
-    if failure.rule == OUT_OF_REACH or (failure.gate is None and failure.kind in _TALK):
+    if failure.rule == OUT_OF_REACH or (failure.gate is None and failure.kind.info.talk):
         return None  # that a file is not there is what the sandbox made of it
     lines = _lines(failure)
     tests = failure.kind is FailureKind.TEST_FAILURE or bool(failure.failing_tests)

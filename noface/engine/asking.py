@@ -16,6 +16,7 @@ from noface.attempt.environment import AttemptEnvironment, AttemptProgress, Scop
 from noface.attempt.prepare import Preparation
 from noface.attempt.worker.agent_run import run_agent, settle, write_order
 from noface.attempt.worker.agent_watch import lost_usage
+from noface.data import table
 from noface.diagnosis.agent_errors import page_instead
 from noface.diagnosis.known_causes import of_its_provider
 from noface.engine.changed_tests import about_tests
@@ -240,12 +241,6 @@ def _without(question: Question, outcome: AdviceOutcome, why: str | Invalid, *, 
     return Answer(question, replace(advice, away=away, failure=failure), away=away)
 
 
-_SITUATIONS = {
-    Topic.MERGE_CONFLICT: Situation.CONFLICT,
-    Topic.REVIEW: Situation.REVIEWER,
-    Topic.MISSING: Situation.MISSING,
-}
-"""The situations that are not called as their topics."""
 _OTHERS_MAX = 50
 _OF_ITS_DIFF = (Topic.REVIEW, Topic.CHANGED_TESTS)
 """The topics whose prompt holds the whole diff, and is about nothing else."""
@@ -293,7 +288,8 @@ def make_question(
         done = tuple(f"{part.id}: {part.title}" for part in landed_parts(context, issue))
         start, data = main, replace(data, patch=landed_patch(context, issue), paths=(), results=done)
         grounds = Grounds((issue.title, issue.body, note), (), ())
-    prompt = render(_SITUATIONS.get(topic) or Situation(topic.value), context.settings.templates, data)
+    situation = Situation(table("topics")["situation"].get(topic.value, topic.value))
+    prompt = render(situation, context.settings.templates, data)
     for cut in prompt.cuts:
         context.log_event("prompt_cut", issue.id, number=None, topic=topic, what=cut)
     asked = len(history.advice) + 1

@@ -115,16 +115,6 @@ _QUOTED = ("", REVIEWER)
 """Whose words stand below a failure: what its worker put out has a place of its own, and so has a person's note."""
 _READ = (FailureKind.OUTPUT_FORMAT,)
 """Of these the excerpt is the answer that could not be read, which its template shows."""
-_SPEAKS = (
-    FailureKind.NO_DIFF,
-    FailureKind.AGENT_CONFUSION,
-    FailureKind.AGENT_BLOCKED,
-    FailureKind.AGENT_REFUSED,
-    FailureKind.AGENT_CRASH,
-    FailureKind.TIMEOUT,
-    FailureKind.RESOURCE_EXHAUSTED,
-)
-"""The kinds of failures that the end of what a worker put out may explain (K3)."""
 
 
 def _evidence(attempt: PastAttempt, failure: Failure) -> str:
@@ -133,7 +123,7 @@ def _evidence(attempt: PastAttempt, failure: Failure) -> str:
 
 def _said(attempt: PastAttempt, failure: Failure) -> str:
     words = attempt.last_output.strip() or (failure.excerpt.strip() if failure.by == WORKER else "")
-    return words if failure.gate is None and failure.kind in _SPEAKS else ""
+    return words if failure.gate is None and failure.kind.info.last_output else ""
 
 
 _LIMIT_OF = re.compile(r" \((?:idle_)?timeout of [^()\n]{1,100}\)")

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 
+from noface.data import table
 from noface.diagnosis.known_causes import known_cause
 from noface.engine.context import RunContext
 from noface.engine.going_on import cut_off_before
@@ -16,23 +17,20 @@ from noface.engine.prompt_context import (
     quotes_of,
     related_files,
 )
-from noface.integrity import leftovers, not_taken
 from noface.knowledge.hints import matched
 from noface.model.actions import Mode, RunWorker, WaitUntil, action_instruction
 from noface.model.attempt import HINTED, PastAttempt, failure_of
-from noface.model.failure import MADE_UP, TAKEN_BACK
 from noface.model.history import AdviceOutcome, History, Topic, Verdict
 from noface.model.patch import patch_files
 from noface.model.start import EarlierWork, Origin, StartPoint, StartReason
 from noface.model.taxonomy import Category, DiagnosisStrategy, FailureKind, instruction_for, reaches_workers
 from noface.prompts.answers.forms import schema_of
 from noface.prompts.data import PromptData, Quote, Situation, situation_for
-from noface.recovery.done_already import CHECK, DONE_ALREADY
-from noface.recovery.partly_done import GO_ON, LEFT_UNDONE, PARTLY_DONE
+from noface.recovery.done_already import DONE_ALREADY
+from noface.recovery.partly_done import PARTLY_DONE
 from noface.recovery.policy_state import alternating, identical
-from noface.recovery.pull_answers import HOW
-from noface.recovery.reported import REPORT_PARTIAL, TAKE_OUT
-from noface.recovery.retry_policy import MAY_BE_HALF, REJECTED_BY_PERSON, REJECTED_BY_REVIEWER
+from noface.recovery.reported import REPORT_PARTIAL
+from noface.recovery.retry_policy import REJECTED_BY_PERSON, REJECTED_BY_REVIEWER
 from noface.recovery.start import conflicts_of
 from noface.store.reader import Reader
 
@@ -160,40 +158,26 @@ def orders_of(history: History, action: str, start: StartPoint, last: PastAttemp
     """Return the orders for the attempt that an action starts; `last` is the last failure that workers are told of."""
     if last is None or last.failure is None:
         return Orders(strategy=_strategy(action, start, None))
-    if last.failure.rule == DONE_ALREADY:
-        return Orders(CHECK, _strategy(action, start, last))
-    if last.failure.rule == PARTLY_DONE and not last.charged:
-        return Orders(GO_ON)
-    if last.failure.rule in _OWN:
-        return Orders(_OWN[last.failure.rule])
+    rule, words = last.failure.rule, table("orders")["beside"]
+    if rule in (by_rule := table("orders")["by_rule"]) and not (rule == PARTLY_DONE and last.charged):
+        return Orders(by_rule[rule], _strategy(action, start, last) if rule == DONE_ALREADY else "")
     own = instruction_for(last.outcome, by_gate=last.failure.gate is not None)
-    if last.failure.points and last.failure.rule != REJECTED_BY_REVIEWER:
-        own = f"{own} {HOW}"  # people asked for it on the pull request
-    own = LEFT_UNDONE if last.failure.rule in (PARTLY_DONE, REPORT_PARTIAL) else own
+    if last.failure.points and rule != REJECTED_BY_REVIEWER:
+        own = f"{own} {words['review']}"  # people asked for it on the pull request
+    own = words["left_undone"] if rule in (PARTLY_DONE, REPORT_PARTIAL) else own
     charged = tuple(attempt for attempt in history.current if attempt.charged)
     redone = start.reason is StartReason.CUT_OFF or start.earlier is EarlierWork.REDO
     kept = redone or situation_for(action, last.outcome) in _ABOUT_THE_FAILURE
     stuck = "" if kept or last.outcome == FailureKind.NO_DIFF else _stuck(charged)  # there is no change to repeat
     if _way_described(history) and not kept:
-        return Orders(f"{stuck} {own}".strip(), _ANOTHER_WAY, another_way=True)
+        return Orders(f"{stuck} {own}".strip(), words["another_way"], another_way=True)
     guided = action == Mode.ESCALATE and bool(quotes_of(history))  # who is told a way needs no fresh look
     strategy = _strategy(action, start, last) if not guided and (not stuck or action != Mode.FEEDBACK) else ""
     return Orders(f"{stuck} {own}".strip(), strategy, another_way=bool(stuck))
 
 
-_OWN = {
-    MADE_UP: TAKE_OUT,
-    leftovers.LEFT_IN: leftovers.CHECK,
-    not_taken.NOT_TAKEN: not_taken.BRING,
-    MAY_BE_HALF: "What is done passes, and lies in your working directory. Is anything that the issue asks for missing?"
-    " Read it point by point. If something is, do that, and no more; if nothing is, change nothing, and say so.",
-    TAKEN_BACK: "Do anew what the issue asks for, as far as main does not do it yet.",
-}
-"""What is said of rules of which the instruction for their kind would say something else."""
 _ABOUT_THE_FAILURE = (Situation.MERGE_CONFLICT, Situation.REVIEW, Situation.FORMAT_REMINDER)
 """Their templates say what to do, to the end."""
-_ANOTHER_WAY = """\
-What was done so far leads nowhere: take the other way that is described below, unless the code speaks against it."""
 
 
 def _way_described(history: History) -> bool:
@@ -205,30 +189,15 @@ def _way_described(history: History) -> bool:
 
 def _stuck(charged: tuple[PastAttempt, ...]) -> str:
     if alternating(charged):
-        return _CIRCLE
+        circle: str = table("orders")["beside"]["circle"]
+        return circle
     return FailureKind.NO_PROGRESS.info.instruction if identical(charged) > 1 else ""
-
-
-_CIRCLE = """\
-The last four attempts went round in a circle, with two failures in turn. What answers the one brings the other back: \
-find a change that answers both."""
-
-
-_NO_POINT_OF_FAILURE = (
-    FailureKind.NO_DIFF,
-    FailureKind.AGENT_CONFUSION,
-    FailureKind.AGENT_BLOCKED,
-    FailureKind.AGENT_REFUSED,
-    FailureKind.AGENT_CRASH,
-    FailureKind.MERGE_CONFLICT,
-    FailureKind.OUTPUT_FORMAT,
-    FailureKind.REVIEW_REJECTED,
-)
 
 
 def _strategy(name: str, start: StartPoint, last: PastAttempt | None) -> str:
     """Return what to do differently this time; what is said of going on with work only if there is such work."""
-    if name == Mode.FEEDBACK and (last is None or last.outcome in _NO_POINT_OF_FAILURE):
+    kind = FailureKind.__members__.get(last.outcome) if last is not None else None
+    if name == Mode.FEEDBACK and (last is None or (kind is not None and kind.info.pointless)):
         return ""
     if last is not None and situation_for(name, last.outcome) in _ABOUT_THE_FAILURE and name != Mode.SWITCH:
         return ""

@@ -14,13 +14,6 @@ from noface.model.taxonomy import FailureKind
 
 LEFT_IN = "left-in"
 """The rule of work that passed, and that holds what its worker may have forgotten: it is told once."""
-CHECK = (
-    "Your working directory holds work that passes every command. Of what is named below, take out what is there only"
-    " for debugging or by the way, put right what the issue does not ask for, and change nothing else. What belongs to"
-    " the work, leave as it is, and say so in `summary`: it is accepted, or a person is asked. A file that is left out"
-    " does not land: if it belongs to the change, name its path in your report; else do nothing about it."
-)
-"""What the worker is told to do about it."""
 _LINES_MAX = 20
 _LINE_CHARS_MAX = 200
 _SHOWN_MAX = 3

@@ -15,8 +15,6 @@ from noface.model.taxonomy import Category, FailureKind
 
 NOT_TAKEN = "not-taken"
 """The rule of a worker whose change is nothing but files that are not taken."""
-BRING = "Bring the work to where it is part of the change, as it says above, or say in your report why it cannot be."
-"""What the next worker is told to do about it."""
 _NO_PART = "no part of the change"
 """What messages about such files say, before they name them."""
 _SHOWN_MAX = 3

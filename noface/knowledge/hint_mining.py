@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from noface.data import table
 from noface.diagnosis.text import signature_of
 from noface.knowledge.fixes import Fix, in_workers_hands
 from noface.knowledge.hints import HintRule, Search, explain
@@ -28,13 +29,6 @@ _LINE_MAX = 120
 _LETTERS_OF_A_LINE = 6
 """A line of fewer letters ("return", "}") is common to any two changes."""
 _WORDS_MIN, _TELLING_MIN, _LETTERS_MIN, _EXACT_LETTERS_MIN = 3, 2, 10, 3
-_COMMON = re.compile(
-    r"actual|an?|and|are|as|assert(?:ed|ion(?:error)?)?|at|be|but|by|can|cannot|code|could|did|do|does|equal|errors?"
-    r"|exit|expected|failed|failures?|false|for|from|got|had|has|have|in|into|is|it|its|left|line|no|none|not|null|of"
-    r"|on|one|or|received|right|so|such|that|the|then|there|this|to|true|was|were|when|which|with|would|you|your",
-    re.IGNORECASE,
-)
-"""Words that stand in any message, so that having them in common says nothing."""
 _CHANGING = re.compile(
     r"""(?<!\w)(?:'[^'\n]{0,200}'|"[^"\n]{0,200}"|`[^`\n]{0,200}`|‘[^’\n]{0,200}’)(?!\w)"""  # what stands in quotes
     r"|(?<![\w.])[\w.~-]{0,80}(?:/[\w.@+~-]{1,80}){1,20}/?"  # paths
@@ -102,7 +96,8 @@ def propose(
     for past in looked_at:
         if past.key not in covered and in_workers_hands(past.failure):
             own, named = past.failure.signature, past.failure.failing_tests
-            name = signature_of(past.failure.kind, first_line(_error_of(past)), ()) if named or not own else own
+            line = _CHANGING.sub("", first_line(_error_of(past)))
+            name = signature_of(past.failure.kind, line, ()) if named or not own else own
             groups.setdefault((past.failure.kind, name), []).append(past)
     proposals: list[HintProposal] = []
     for group in sorted(groups.values(), key=len, reverse=True):
@@ -202,7 +197,7 @@ def _expression(line: str, staying: set[int]) -> str:
 
 
 def is_common(word: str) -> bool:
-    return _COMMON.fullmatch(word) is not None
+    return word.lower() in table("stop_words")["common"].split()
 
 
 def first_line(message: str) -> str:

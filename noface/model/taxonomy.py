@@ -148,6 +148,9 @@ class KindInfo:
     gate: int | None = None
     redundant_prefixes: tuple[str, ...] = ()
     cut_off: str = ""
+    talk: bool = False
+    last_output: bool = False
+    pointless: bool = False
 
 
 @cache

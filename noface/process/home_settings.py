@@ -8,28 +8,21 @@ import os
 import re
 import tomllib
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from noface.data import table
+from noface.data import pattern, table
 from noface.process.files import read_regular
 from noface.secrets.shapes import keys_in
 
 SETTINGS_BYTES_MAX = 1 << 20
-_CREDENTIALS = re.compile(
-    r"_auth\b|auth_?token|access_?token|oauth|passw(?:or)?d|passphrase|secret|api_?key|private_?key|extraheader"
-    r"|[a-z+]{1,20}://[^\s/:@]{0,200}:[^\s/@]{1,500}@",
-    re.IGNORECASE,
-)
-_ASSIGNED = re.compile(
-    r"(?:token|secret|passw(?:or)?d|api_?key)\w{0,40}[\"']?\s{0,4}[=:]\s{0,4}[\"']?[\w./+~-]{8,}", re.IGNORECASE
-)
 _HEADER = re.compile(r"\s*\[+(?P<name>[^\]]*)\]+\s*(?:[#;].*)?")
 _KEY = re.compile(r"\s*(?P<key>[\w@/.'\"-](?:[\w@/.:'\"-]{0,200}[\w@/.'\"-])?)(?:\s*=|:(?=\s|$)|\s+(?=\"))")
 _LOGIN = re.compile(r"(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]{0,20}://)[^\s/\"'@]{1,500}(?:@[^\s/\"'@]{1,500})*@")
 _ADDRESS = re.compile(r"[a-zA-Z]://[^\s\"']{1,2000}")
 _PART = re.compile(r"[A-Za-z0-9_~-]{16,}")
+_known = partial(pattern, "sandbox_places", "credentials", flags=re.IGNORECASE)
 
 
 class _Form(NamedTuple):
@@ -81,7 +74,7 @@ def holds_credentials(path: str, *, script: bool = False) -> bool:
     if data is None:
         return True
     text = data.decode("utf-8", "replace")
-    return bool(_ASSIGNED.search(text) or keys_in(text) or (not script and _CREDENTIALS.search(text)))
+    return bool(_known("assigned").search(text) or keys_in(text) or (not script and _known("keys").search(text)))
 
 
 def _read(path: str) -> bytes | None:
@@ -91,7 +84,7 @@ def _read(path: str) -> bytes | None:
 
 def _harmless(line: str) -> str:
     line = _LOGIN.sub(lambda match: match["scheme"], line)
-    if _CREDENTIALS.search(line) or keys_in(line):
+    if _known("keys").search(line) or keys_in(line):
         return ""
     parts = (part[0] for address in _ADDRESS.finditer(line) for part in _PART.finditer(address[0]))
     return "" if any(re.search(r"\d", part) and re.search(r"[A-Za-z]", part) for part in parts) else line

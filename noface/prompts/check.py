@@ -129,6 +129,7 @@ def _place(error: BaseException, template: str) -> tuple[str, int | None]:
 
 @cache
 def samples() -> tuple[PromptData, ...]:
+    """Return what templates are tried on: all that a prompt can hold, some of it, and hardly anything."""
     given = decode(PromptData, document("prompt_sample"))
     full = replace(
         given,

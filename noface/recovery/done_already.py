@@ -19,11 +19,6 @@ DONE_ALREADY = "done-already"
 """The rule of a worker's finding that there is nothing to do."""
 DISPROVEN, EVIDENCE = "done-disproven", "evidence"
 """The rule of such a finding that a command on main speaks against, and the name of the worker's own command."""
-CHECK = (
-    "Check that critically. For each point of the issue find the code that does it, and run what shows it. If anything"
-    ' is missing, do it. If all of it is there, change nothing, and report status "already_done" with such a command.'
-)
-"""What the next worker is told."""
 _LOOKS = 2
 _QUOTED_MAX = 300
 

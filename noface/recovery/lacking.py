@@ -10,9 +10,6 @@ from noface.model.failure import Failure
 from noface.model.patch import changed_lines, patch_files
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
-_COMMON = (
-    "assert assertion assertionerror error errors def class import none true false null raise raises exit failed self"
-)
 
 
 def may_supply(failure: Failure, changed: tuple[str, ...], patch: str) -> bool:
@@ -37,5 +34,6 @@ def _paths(patch: str) -> frozenset[str]:
 
 
 def _words(text: str) -> frozenset[str]:
-    common = frozenset(f"{table('stop_words')['words']} {_COMMON}".split())
+    known = table("stop_words")
+    common = frozenset(f"{known['words']} {known['of_code']}".split())
     return frozenset(word for word in _WORD.findall(text) if word.lower() not in common)

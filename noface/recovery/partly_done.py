@@ -19,17 +19,6 @@ PARTLY_DONE = "partly-done"
 """The rule of work that passes every gate, and of which its worker says that something is left."""
 PARTS_MAX = 4
 _QUOTED_MAX = 1000
-GO_ON = (
-    "Your working directory holds that part. Do the first of what is left, and as many more as you finish, and keep the"
-    ' commands passing. Report status "done" only if nothing of the issue is left; if you stop at another part, say'
-    " again in `left` what is not done."
-)
-"""What the next worker is told."""
-LEFT_UNDONE = (
-    "The previous attempt called the work unfinished, and did nothing of what was left. Do the first of it, whole, and"
-    ' as many more as you finish; report status "done" once nothing of the issue is left.'
-)
-"""What the next worker is told where a part was no progress."""
 
 
 def rest_reported(report: WorkerReport | None) -> tuple[str, ...]:

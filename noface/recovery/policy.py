@@ -80,6 +80,7 @@ then models of that tier make the attempt at once (`candidates`).
 from collections.abc import Mapping
 from dataclasses import replace
 
+from noface.data import table
 from noface.diagnosis.known_causes import known_cause
 from noface.integrity.leftovers import LEFT_IN
 from noface.model.actions import (
@@ -108,7 +109,7 @@ from noface.model.budget import (
     limit_of,
     passed_by,
 )
-from noface.model.failure import MADE_UP, TOO_LARGE, UNCHANGED, Failure
+from noface.model.failure import MADE_UP, TOO_LARGE, Failure
 from noface.model.history import History, Topic, Verdict
 from noface.model.quoting import short, some
 from noface.model.taxonomy import INTERRUPTED, PASSED, Category, DiagnosisStrategy, FailureKind, Strategy
@@ -116,7 +117,7 @@ from noface.model.worker_run import BlockedReason
 from noface.recovery.candidates import with_candidates
 from noface.recovery.closing import closed_or_looked_at
 from noface.recovery.decided import OUTSIDE, is_for_a_person
-from noface.recovery.done_already import DISPROVEN, closed_or_asked
+from noface.recovery.done_already import closed_or_asked
 from noface.recovery.partly_done import PARTLY_DONE
 from noface.recovery.policy_state import (
     Attempts,
@@ -131,15 +132,7 @@ from noface.recovery.policy_state import (
     trailing,
     unusable,
 )
-from noface.recovery.retry_policy import (
-    MAY_BE_HALF,
-    REJECTED_BY_PERSON,
-    REJECTED_BY_REVIEWER,
-    ROUNDS_MAX,
-    Policy,
-    RoleModels,
-    Rung,
-)
+from noface.recovery.retry_policy import REJECTED_BY_PERSON, REJECTED_BY_REVIEWER, ROUNDS_MAX, Policy, RoleModels, Rung
 from noface.recovery.rules_charged import by_strategy, recover, same_again, says_contract, stopped
 from noface.recovery.rules_outside import backoff, look_again, outside, wait
 from noface.recovery.rules_passed import changed_tests, landing
@@ -391,14 +384,6 @@ def _why_again(last: PastAttempt) -> str:
     return f"ended at the {owner}'s {limit_of(last.signature)}; nothing is charged"
 
 
-_TOLD_ONCE = {
-    LEFT_IN: "it passed; its worker is told once of what it may have forgotten in it",
-    UNCHANGED: "it changed nothing, and is told once how to say that nothing has to change",
-    MADE_UP: "it passed; its worker is told once to take out what it made up, and to ask",
-    DISPROVEN: "it is told once that its evidence fails",
-    MAY_BE_HALF: "it passed; its next worker is asked whether anything is missing",
-}
-"""What a worker is told once, by the rule of its failure."""
 UNCHARGED_RETRIES_MAX = 3
 CONFLICTS_BEFORE_RESOLVER = 2
 
@@ -418,9 +403,9 @@ def _again(state: PolicyState, now: float) -> Action | None:
     if failure.rule == TOO_LARGE:
         divided = division(state.history, state.policy, "the worker says that it is too large for one issue")
         return divided or climb(state, Strategy.REDUCE)
-    if failure.rule in _TOLD_ONCE:
+    if once := table("orders")["once"].get(failure.rule):
         chosen = by_strategy(state) if failure.kind in dict(state.policy.strategies) else None
-        told = f"{_TOLD_ONCE[failure.rule]}; nothing is charged"
+        told = f"{once}; nothing is charged"
         return chosen or RunWorker(Mode.SAME, same_model(attempts, state.ladder), told, think=state.last.think)
     diagnosis = state.advised(Topic.DIAGNOSIS)
     if diagnosis is not None and diagnosis.strategy == DiagnosisStrategy.SAME:

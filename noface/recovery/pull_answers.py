@@ -14,13 +14,6 @@ from noface.recovery.pull_rounds import Followed, PullSeen, is_answered
 _LABELLED = re.compile(r"\s{0,20}[-*]?\s{0,20}\[?(r\d{1,3})\]?\s{0,20}:\s{0,20}(\S.*)")
 _SHOWN_CHARS_MAX = 4_000
 
-HOW = (
-    "What stands on a line of a file has a label, such as [r1]. Begin a line of your report's summary with it and say"
-    ' in a sentence what you did about it, or why not ("r1: …"): the reviewer reads that. What is only asked needs no'
-    " change: where nothing else is wrong, change nothing and answer in the summary."
-)
-"""What the next worker reads below what reviewers say."""
-
 
 Reply = tuple[int, str, str]
 """What is said to one reviewer: in the thread of which comment (0: on the pull request), its marker, and the text."""

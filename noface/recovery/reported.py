@@ -98,13 +98,6 @@ def _limit(message: str, rule: str, report: WorkerReport) -> Failure:
 _UNCLEAR = "report-unclear"
 REPORT_PARTIAL = "report-partial"
 """The rule of a worker's report that calls its work part of the issue, where that is no progress."""
-TAKE_OUT = (
-    "Your working directory holds work that passes every command, and you report that something was not given to you."
-    " Look for it once more in the issue and in the project. If it stands there, use that. If not, take out what you"
-    ' put in its place, leave the rest, and report status "blocked" with a question for "person" instead. If nothing'
-    " was made up and nothing is missing, report the work as it is, without `made_up` and `gaps`."
-)
-"""What the worker is told to do about it."""
 _SAID_CHARS_MAX = 600
 
 

@@ -23,9 +23,10 @@ REJECTED_BY_REVIEWER = "reviewer"
 REJECTED_BY_PERSON = "person-rejected"
 """The rule of failures that `noface reject` made."""
 
-TEXT_EDITED = "text-edited"
 MAY_BE_HALF = "may-be-half"
 """The rule of work that passed, and may be half of its issue: the next worker is asked, and nobody else."""
+
+TEXT_EDITED = "text-edited"
 """The rule of work that passed, while a person changed what its issue asks for."""
 
 

@@ -1,9 +1,9 @@
 """What people say on a pull request: what asks for something, and what is talk, a question or a command. Pure."""
 
-import re
 from collections.abc import Collection
 from dataclasses import replace
 
+from noface.data import table
 from noface.model.publication import COMMANDS
 from noface.model.pull_request import PullReview, ReviewComment, ReviewState
 from noface.model.quoting import short
@@ -17,10 +17,6 @@ COMMAND = "/noface"
 _COMMAND_WORDS = 2
 _TEXT_CHARS_MAX = 2_000
 _POINTS_MAX = 40
-_THANKS = re.compile(
-    r"thanks?|you|thx|ty|ok(?:ay)?|great|perfect|nice|lgtm|looks?|good|cool|got|it|makes|sense|resolved|fine|for|that"
-    r"|this|the|fix(?:ing)?|now|all|very|much|so|awesome|yes|yep|right|sounds|agreed|1|done"
-)
 
 
 def approved(reviews: tuple[PullReview, ...]) -> tuple[str, ...]:
@@ -91,7 +87,7 @@ def _to_others(text: str, name: str) -> bool:
 def _only_thanks(text: str) -> bool:
     """True if a text is nothing but thanks or assent: every word of it has to be known as such."""
     words = ["".join(filter(str.isalnum, word)).lower() for word in text.split()]
-    return all(map(_THANKS.fullmatch, filter(None, words)))
+    return {*filter(None, words)} <= {*table("stop_words")["thanks"].split()}
 
 
 def _speaks_to_noface(text: str, login: str) -> bool:

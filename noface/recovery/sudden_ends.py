@@ -47,6 +47,7 @@ def sudden_end(issue_id: str, run: AgentRun, failure: Failure | None, *, worked:
 
 
 def words_of(failure: Failure) -> str:
+    """Return in which words an attempt ended that nobody understands, or that did nothing; "" for any other."""
     if failure.rule == UNANSWERED:
         return UNANSWERED
     if failure.kind is FailureKind.AGENT_CRASH or failure.rule == UNCHANGED:

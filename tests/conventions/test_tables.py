@@ -15,11 +15,18 @@ from support.cases import cases
 from noface.agents.base import AGENTS
 from noface.data import Patterns, expanded, table
 from noface.diagnosis.readers import counts
+from noface.integrity.leftovers import LEFT_IN
+from noface.integrity.not_taken import NOT_TAKEN
 from noface.model.actions import ApprovalKind
+from noface.model.failure import MADE_UP, TAKEN_BACK, UNCHANGED
 from noface.model.history import AdviceOutcome, Topic
 from noface.model.publication import COMMANDS
 from noface.model.request import RequestKind
 from noface.model.taxonomy import Category, FailureKind, KindInfo
+from noface.prompts.data import Situation
+from noface.recovery.done_already import DISPROVEN, DONE_ALREADY
+from noface.recovery.partly_done import PARTLY_DONE
+from noface.recovery.retry_policy import MAY_BE_HALF
 from noface.secrets.shapes import without_keys
 
 PACKAGE = ROOT / "noface"
@@ -40,6 +47,7 @@ def test_every_kind_has_every_field(kind):
     entry = table("kinds")[kind.value]
     fits(KindInfo, entry)
     optional = {"names_tests", "yes", "gate", "redundant_prefixes", "instruction_by_gate", "cut_off"}
+    optional |= {"talk", "last_output", "pointless"}
     assert entry.keys() | optional == {field.name for field in fields(KindInfo)}
     assert kind.category.external == bool(kind.info.cut_off)
     told = {name for name, value in entry.items() if value == ""}
@@ -85,8 +93,18 @@ def test_a_new_kind_is_a_line_of_the_enumeration_and_an_entry_of_the_table():
 def test_the_table_of_topics_has_words_for_each_topic_and_outcome():
     words = table("topics")
     assert words["asked_for"].keys() == words["title"].keys() == {topic.value for topic in Topic}
-    assert words["role"].keys() < words["title"].keys()
+    assert words["role"].keys() | words["situation"].keys() < words["title"].keys()
+    assert all(map(Situation, words["situation"].values()))
     assert words["no_answer"].keys() == {outcome.value for outcome in AdviceOutcome} - {"ADVISED"}
+
+
+# --- orders
+
+
+def test_the_table_of_orders_has_words_for_rules_that_there_are():
+    rules = {DONE_ALREADY, PARTLY_DONE, MADE_UP, LEFT_IN, NOT_TAKEN, MAY_BE_HALF, TAKEN_BACK}
+    assert table("orders")["by_rule"].keys() == rules
+    assert table("orders")["once"].keys() == {LEFT_IN, UNCHANGED, MADE_UP, DISPROVEN, MAY_BE_HALF}
 
 
 # --- agents, providers, prices

@@ -16,7 +16,7 @@ def landed_there(project, host, number):
     with run_parts(project.path, begun=False) as context, with_hosts(context, host) as cluster:
         while not cluster.is_open(cluster.here):
             time.sleep(0.01)
-        assert run(context).exit_code == 0
+        assert run(context)[0] == 0
         past = context.reader.past(str(number))
         assert {row.status for row in context.reader.issues()} == {IssueStatus.MERGED}
         assert all(cluster.place(attempt.slot) == host.name for attempt in past)
@@ -60,5 +60,5 @@ def test_a_host_that_is_killed_costs_each_of_its_attempts_one_try(project, tmp_p
     with run_parts(project.path, begun=False) as context, with_hosts(context, host) as cluster:
         while not cluster.is_open(cluster.here):
             time.sleep(0.01)
-        assert run(context).exit_code == 0
+        assert run(context)[0] == 0
         assert [attempt.outcome for attempt in context.reader.past("1")] == ["INTERRUPTED", "PASSED"]
