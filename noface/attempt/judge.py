@@ -315,8 +315,9 @@ def _as_quoted(attempt: Judging, failure: Failure) -> Failure:
     if report is None or failure.rule not in (CONTRADICTED, ALTERED):
         return failure
     changed = changed_lines(attempt.change.patch.decode("utf-8", "replace"))
-    lines = tuple(line.text for line in changed if is_test_file(line.path))
-    grounds = Grounds((*words_of(attempt.issue), *attempt.order.owner), lines, failure.failing_tests)
+    altered = {each.removeprefix("altered: ") for each in failure.evidence if each.startswith("altered: ")}
+    lines = tuple(line.text for line in changed if is_test_file(line.path) or line.path in altered)
+    grounds = Grounds((*words_of(attempt.issue), *attempt.order.owner), (*lines, *altered), failure.failing_tests)
     sentence = next((e.sentence for e in report.changed_tests if not unfounded(e.sentence, grounds)), "")
     return replace(failure, charged=False, evidence=(*failure.evidence, sentence)) if sentence else failure
 

@@ -1,6 +1,7 @@
 """Tells what files of main are to the gates, by who uses them there; a name is a first guess (law 11)."""
 
 import posixpath
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
@@ -22,6 +23,8 @@ from noface.integrity.uses import names_file, names_folder, names_module, stem_o
 _TEXT_BYTES_MAX = 512 * 1024
 _USERS_MAX = 200
 _DEPTH_MAX = 6
+_DEFINED = re.compile(r"\b(?:def|function|func|fn|fun|sub)\s+(?:\([^)\n]{0,80}\)\s*)?(\w+)")
+_WORD = re.compile(r"\w+")
 _SETTINGS = (Part.CONFIG, Part.MANIFEST)
 
 
@@ -85,7 +88,9 @@ class Parts:
         folder = posixpath.dirname(path)
         beside = all(user in self.reached.started and posixpath.dirname(user) == folder for user in users)
         data = not has_functions(text) and not any(map(self._is_product, users))  # no header of the product's
-        return beside or asserts(text) or data
+        own = set(_DEFINED.findall(text))  # `check_amount` of the product is no assertion for its name
+        lines = (line for line in text.splitlines() if own.isdisjoint(_WORD.findall(line)))
+        return beside or data or asserts("\n".join(lines))
 
     def _is_expected(self, path: str) -> bool:
         """True if data are read for a gate's own use: code or settings name them or their folder, and no product."""

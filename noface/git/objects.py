@@ -107,20 +107,22 @@ class ObjectReader(_ObjectProcess):
         return tuple(fields) if len(fields) == _FIELDS and fields[2].isdigit() else ()
 
     def _answer(self, line: str) -> bytes:
-        process, answer, reason = self._running(), b"", "it ended"
-        try:
-            process.stdin.write(line.encode("utf-8", "surrogateescape") + b"\n")
-            process.stdin.flush()
-            answer = bytes(process.stdout.readline())
-        except OSError as error:
-            reason = str(error)
-        except BaseException:
-            self._end()  # its answer, unread, would be taken for that to the next question
-            raise
-        if not answer:
+        """Return the answer of git, which is started once more if somebody ended it."""
+        reason = ""
+        for _ in range(2):
+            process, reason = self._running(), "it ended"
+            try:
+                process.stdin.write(line.encode("utf-8", "surrogateescape") + b"\n")
+                process.stdin.flush()
+                if answer := bytes(process.stdout.readline()):
+                    return answer
+            except OSError as error:
+                reason = str(error)
+            except BaseException:
+                self._end()  # its answer, unread, would be taken for that to the next question
+                raise
             self._end()
-            raise GitError(f"git cat-file gave no answer to {line!r}: {reason}")
-        return answer
+        raise GitError(f"git cat-file gave no answer to {line!r}: {reason}")
 
 
 class _ObjectWriter(_ObjectProcess):

@@ -36,6 +36,10 @@ FILES = {
     "tests/test_a.py": "from shop.testing import check\nfrom shop.core import main\n(TOP / 'cases').glob('*')\n",
     "tests/helper.py": "def x(): pass\n",
     "lone/__init__.py": "VERSION = 1\n",
+    "lone/sums.py": "def check_sum(n): return n\n\n\ndef total(n):\n    return check_sum(n)\n",
+    "site/index.html": "<p>",
+    "shop/pages.py": "open('index.html')\n",
+    "tests/test_sums.py": "from lone.sums import total\n",
     "lone/half.py": "def half(n): return n // 2\n",
     "tests/test_lone.py": "import lone\nfrom lone.half import half\n",
     "web/src/index.ts": "import { Row } from './types'\nimport { face } from './avatar.js'\n",
@@ -156,6 +160,7 @@ def test_who_uses_a_file_tells_what_it_is(parts, path, part):
         (("tests/helper.py", "shop/core.py"), ()),  # it is put back anyhow
         (("cases/a.txt", "shop/core.py"), ("cases/a.txt",)),
         (("cases/a.txt",), ()),
+        (("lone/sums.py", "site/index.html"), ()),  # its own function is called so
         (("cases/new.txt", "shop/core.py"), ()),  # main has it not
         (("recorded/a.out", "shop/data/rates.json", "shop/templates/mail.txt", "shop/core.py"), ()),
         (("bin/shop", "shop/core.py"), ()),  # a program

@@ -400,6 +400,61 @@ def test_a_check_of_rights_that_stands_above_other_functions_as_well_is_told(che
     assert rows(("a.py", old.encode(), f"{check}\n{drop}".encode()), says="Remove `pages`") == []
 
 
+RULES = "class Documents < A\n  before_action :require_owner, only: %i[edit destroy]\n  skip_before_action :require_login, only: %i[feed]\n  before_action :set_document, except: %i[feed]\n  def destroy\n  end\n  def feed\n  end\nend\n"
+NEED = 'package a\n\nfunc Routes() {\n\tmux.Handle("POST /c", need("notes:write", s.create))\n\tmux.Handle("GET /c", need("notes:read", s.list))\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "says", "told"),
+    [
+        ("d.rb", RULES, RULES.replace("edit destroy", "edit archive"), "Documents can be archived", True),
+        ("d.rb", RULES, RULES.replace("edit destroy", "edit archive"), "Only its owner may archive one", True),
+        ("d.rb", RULES, RULES.replace(" destroy]", "]").replace("  def destroy\n  end\n", ""), "No destroying", False),
+        ("d.rb", RULES, RULES.replace("  skip_before_action :require_login, only: %i[feed]\n", ""), "A login first", False),
+        ("d.rb", RULES, RULES.replace("  before_action :set_document, except: %i[feed]\n", ""), "Load it once", False),
+        ("a.go", NEED, NEED.replace('need("notes:write", s.create)', "s.audited(s.create)"), "Notes need a log", True),
+        ("lang.php", "<?php\n$L['authenticate'] = 'no';\n$L['a'] = 1;\n", "<?php\n$L['authenticate'] = 'nie';\n$L['no'] = 1;\n", "Polish", False),
+    ],
+)  # fmt: skip
+def test_a_rule_of_rights_that_holds_for_less_is_told_and_one_that_holds_for_more_is_not(path, old, new, says, told):
+    assert ("rights" in rows((path, old.encode(), new.encode()), says=says)) is told
+
+
+def test_what_a_request_holds_is_set_and_no_part_of_a_library_is_replaced():
+    imports = b"from flask import Flask, g, session\nimport time\n"
+    assert rows(("a.py", imports, imports + b"def f():\n    session.permanent = True\n    g.user = 1\n")) == []
+    assert rows(("a.py", imports, imports + b"def f():\n    Flask.run = g\n")) == ["measures"]
+    assert rows(("a.py", imports, imports + b"session.permanent = True\n")) == ["measures"]
+
+
+def test_an_implementation_that_is_derived_now_is_not_gone():
+    kept = "pub struct Style {\n    spaces: bool,\n}\n\npub fn plain() {\n    go()\n}\n"
+    old = f"{kept}\nimpl Default for Style {{\n    fn default() -> Self {{\n        Style {{ spaces: false }}\n    }}\n}}\n"
+    assert rows(("a.rs", old.encode(), f"#[derive(Clone, Default)]\n{kept}".encode())) == []
+    assert rows(("a.rs", old.encode(), f"#[derive(Clone)]\n{kept}".encode())) == ["gone"]
+
+
+def test_what_the_machines_are_made_from_and_a_page_of_man_are_read_as_well():
+    bucket = 'resource "aws_s3_bucket" "logs" {\n  bucket = "a"\n  acl = "private"\n}\n'
+    web = bucket.replace("logs", "web")
+    assert rows(("main.tf", (web + bucket).encode(), web.encode()), says="A tag for web") == ["gone"]
+    api = (
+        b"kind: Deployment\nspec:\n  containers:\n    - name: api\n      securityContext:\n        runAsNonRoot: true\n"
+    )
+    assert rows(("deploy/api.yaml", api, api.partition(b"      sec")[0] + b"      tty: true\n")) == ["keys"]
+    page = b".SH NAME\ntidy\n.SH FILES\nIt reads /etc/tidy.\nIt reads ~/.tidy.\nThe last one wins.\n.SH BUGS\nNone known.\n"
+    assert rows(("doc/tidy.1", page, page.partition(b".SH FILES")[0] + b".SH BUGS\nNone known.\n")) == ["sections"]
+
+
+def test_a_file_that_moved_the_same_night_goes_if_the_issue_speaks_of_it_or_it_moves_again():
+    file, brought = ("shop/fax.py", b"def send_fax(n):\n    return n\n", None), {}
+    brought["shop/fax.py"] = [Brought(BY, "", file[1].decode())]
+    assert "undone" in [one.row for one in found(file, brought=brought, says="A count of items")]
+    assert "undone" not in [one.row for one in found(file, brought=brought, says="Nobody has a fax machine")]
+    again = ("shop/fax.toml", None, b"a = 1\n")
+    assert "undone" not in [one.row for one in found(file, again, brought=brought, says="A count of items")]
+
+
 def test_a_check_that_others_take_the_place_of_in_number_alone_is_told():
     old = "pub fn pay(a: u32) -> R {\n    if a == 0 {\n        return Err(Refused::NotPositive);\n    }\n    go(a)\n}\n"
     new = "pub fn pay(a: u32) -> R {\n    let a = find(a).ok_or(1)?;\n    if a > 9 {\n        return Err(full(a));\n    }\n    go(a)\n}\n"

@@ -17,9 +17,11 @@ Sides = tuple[list[str], list[str], list[str]]
 _CHANGED_MAX = 8
 """A body that loses more lines is another one."""
 _NAME = re.compile(r"(?<!\w)(?:[A-Z][a-z]+[A-Z]\w*|[A-Z]{2,}(?:_[A-Z\d]+)*|[a-z]+_\w+)(?!\w)")
+_LIST = re.compile(r"\bonly\b|%[iw]\[|\b(?:methods|roles|scopes)\b\W{0,4}\[")
 _MARK = re.compile(r"@\w|\[\w|#\[")
 _SAYS = re.compile(
-    r"^(?:#(?!\[)|//|/?\*|--|import\b|from\b|use\b|(?:async )?def\b|(?:export )?function\b|func\b|(?:pub )?fn\b|assert)"
+    r"^(?:#(?!\[)|//|/?\*|--|skip_|@\w*exempt|\W*(?:AllowAnonymous|PermitAll)|import\b|from\b|use\b"
+    r"|(?:async )?def\b|(?:export )?function\b|func\b|(?:pub )?fn\b|assert)"
 )
 
 
@@ -32,13 +34,13 @@ def checks(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
         fewer = sum(len(lost) for lost, *_ in both.values()) > sum(len(gained) for _, gained, _ in both.values())
         now = (line for each in texts for line in each.new.split("\n"))
         left = _named("\n".join(line for line in now if _is(row, line.strip())))
-        for path, (lost, _, few) in both.items():
-            by_name = [line for line in lost if _named(line) - left]
+        for path, (lost, gained, few) in both.items():
             there = {line.strip() for each in texts if each.path == path for line in each.new.split("\n")}
+            by_name = [line for line in lost if _named(line) - left or _narrowed(line, gained, there)]
             stays = there if row == "input" else ()  # one rule of rights is written above each function
             told = [line for line in few if line not in stays] if fewer and few else by_name
             if lines := [line for line in told if not _speak_of(row, words, line)]:
-                yield Unasked(row, path, tuple(lines))
+                yield Unasked(row, path, tuple(dict.fromkeys(lines)))
 
 
 def _named(text: str) -> frozenset[str]:
@@ -46,10 +48,21 @@ def _named(text: str) -> frozenset[str]:
     return frozenset(_NAME.findall(text))
 
 
+def _narrowed(lost: str, gained: Sequence[str], there: Collection[str]) -> bool:
+    """True if a check stays for a shorter list, and what it is not for any more is still there."""
+    words = re.findall(r"\w+", lost)
+    others = (re.findall(r"\w+", line) for line in gained if _LIST.search(line) and _LIST.search(lost))
+    missing = {word for other in others if other[:2] == words[:2] for word in words if word not in other}
+    return any(missing & set(re.findall(r"\w+", line)) for line in there)
+
+
 def _speak_of(row: str, words: Sequence[str], lost: str) -> bool:
     """True if an issue speaks of what a check that is gone is about."""
-    of_rights = pattern("unasked", "checks", "words", re.IGNORECASE).findall(lost) if row == "rights" else [lost]
-    return bool(meanings(of_rights) & meanings(words))
+    if row == "input":
+        return bool(meanings([lost]) & meanings(words))
+    loosens = pattern("unasked", "checks", "loosens", re.IGNORECASE)  # "only its owner may" does not
+    said = filter(loosens.search, re.split(r"[.!?\n]", "\n".join(words)))
+    return bool(meanings(pattern("unasked", "checks", "words", re.IGNORECASE).findall(lost)) & meanings(said))
 
 
 def _is(row: str, line: str) -> bool:

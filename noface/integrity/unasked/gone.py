@@ -20,15 +20,15 @@ from noface.model.attempt import ABSENT, REGULAR
 _NO_CALL = re.compile(r"\W*(?:pub\s+)?(?:import|from|exports?|use|include|require\w*|module|__all__)\b|.*\brequire\(")
 _REVERTS = re.compile(r"\brevert", re.IGNORECASE)
 _SETTINGS = re.compile(
-    r"(?i)(^|/)(\.?env[\w.]*|[\w.-]+\.env|(?=[\w-]*(settings|config|application))[\w.-]*\.\w+|app\.\w+)$|(^|/)(config|settings|conf)/"
+    r"(?i)(^|/)(\.?env[\w.]*|[\w.-]+\.env|(?=[\w-]*(settings|config|application))[\w.-]*\.\w+|app\.\w+)$|(^|/)(config|settings|conf|deploy\w*|k8s|kubernetes|manifests|charts)/"
 )
 _EXAMPLES = re.compile(r"(?:^|(?<!com)(?<!org)(?<!net)(?<!\bio)/)(examples?|samples?|demos?|docs?|benchmarks?)/")
 _FOLDER_CHARS_MIN = _EXPORT_CHARS_MIN = 4
 _RUST_TYPE = re.compile(r"[iu](?:\d+|size)|f\d\d|bool|char|str")
 _HEAD_MIN = 5
 _SECTION_MIN = 3
-_DOCUMENTS = (".md", ".mdx", ".adoc", ".markdown")
-_HEADING = re.compile(r"(?:#{2,6}|={2,6}) \S")
+_DOCUMENTS = (".md", ".mdx", ".adoc", ".markdown", *(f".{number}" for number in range(1, 9)))  # a page of man
+_HEADING = re.compile(r"(?:#{2,6}|={2,6}|\.SH) \S")
 _TAIL_MIN = 10
 _TAIL_PART = 0.45
 _NEW_PART = 0.25
@@ -101,7 +101,12 @@ def _definitions(text: Text, texts: Sequence[Text], gained: Collection[str], iss
     if any(_mentions(one.name, each, own if each is text else Counter()) for one in lost for each in texts):
         return []
     kept = {*gained, *(Counter(telling(text.new.split("\n"))) - (Counter(telling(text.old.split("\n"))) - own))}
-    silent = [one for one in lost if one.name.casefold() not in issue and not one.name.startswith("__")]
+    derived = " ".join(line for line in text.gained if "derive(" in line).casefold()  # `Default`, in place of its impl
+    silent = [
+        one
+        for one in lost
+        if one.name.casefold() not in issue and not one.name.startswith("__") and one.name.casefold() not in derived
+    ]
     return [one.head for one in silent if 2 * sum(line in kept for line in one.body) < max(len(one.body), 1)]
 
 

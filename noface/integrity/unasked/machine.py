@@ -12,6 +12,9 @@ from noface.integrity.unasked.finding import Changed, Ground, Unasked
 
 _HEAD_BYTES = 1_500
 _ADDRESS = re.compile(rb"(?<![\w+.-])[\w+.-]{1,20}://[^\s\"'<>)\]},;#]+")
+_PROGRAM = re.compile(
+    r"(?i)\b(?:by|with|using|via|run|python3?|node|bash|sh|ruby|make)\s+[`'\"(]?(?:[\w.-]+/)*([\w.-]{3,100})(?<!\.)"
+)
 _NAME = re.compile(r"(?<![\w.-])[\w.-]{3,100}(?<!\.)")
 
 
@@ -66,9 +69,9 @@ def _host(address: bytes) -> str:
 def _by_hand(file: Changed, head: bytes, files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
     says = next((line for line in head.decode("utf-8", "replace").splitlines() if _says_made(line)), "")
     others = [each.path for each in files if each is not file and not is_test_file(each.path)]
-    named = {
-        name for name in _NAME.findall(head.decode("utf-8", "replace")) if name != basename(file.path) and "." in name
-    }
+    text = head.decode("utf-8", "replace")
+    programs = set(_PROGRAM.findall(text))  # which writes it, and is not what it is written from
+    named = {name for name in _NAME.findall(text) if name != basename(file.path) and "." in name} - programs
     sources = [path for path in ground.on_main if basename(path) in named]
     if says and not (set(sources) & set(others) if sources else others):
         yield Unasked("by-hand", file.path, (says.strip(), *sources[:3]))

@@ -19,6 +19,7 @@ _ABOVE = ("src", "lib", "python", "app", "packages")
 _PLACE = re.compile(r"(?:sys\.modules|__builtins__)\['([\w.]+)'\]$")
 _STOPS = frozenset({"logging.disable", "sys.settrace", "sys.setprofile"})
 _SILENCES = frozenset({"warnings.simplefilter", "warnings.filterwarnings"})
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _SETS = frozenset({"setattr", "delattr"})
 
 
@@ -68,16 +69,20 @@ def _untyped(text: str, own: frozenset[str]) -> Iterator[str]:
 
 
 def _of_python(text: str, own: frozenset[str]) -> Iterator[str]:
-    tree, lines, foreign = python_tree(text), text.split("\n"), set[str]()
+    tree, lines, foreign, things = python_tree(text), text.split("\n"), set[str](), set[str]()
     nodes = [*ast.walk(tree)] if tree is not None else []
     for node in nodes:
         if isinstance(node, ast.Import):
             names = [alias for alias in node.names if alias.name.partition(".")[0] not in own]
             foreign.update(alias.asname or alias.name.partition(".")[0] for alias in names)
         elif isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] not in own:
-            foreign.update(alias.asname or alias.name for alias in node.names)
+            names_of = [alias.asname or alias.name for alias in node.names]
+            things.update(name for name in names_of if name.islower())
+            foreign.update(names_of)
+    within = {each for node in nodes if isinstance(node, _FUNCTIONS) for each in ast.walk(node)}
     for node in nodes:
-        if isinstance(node, ast.stmt) and (_replaces(node, foreign, own) or _within_own(node)):
+        shared = foreign - things if node in within else foreign  # a session, a request: what a function works with
+        if isinstance(node, ast.stmt) and (_replaces(node, shared, own) or _within_own(node)):
             yield lines[node.lineno - 1].strip()
 
 

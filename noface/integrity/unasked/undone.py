@@ -8,11 +8,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from posixpath import basename
 
 from noface.integrity.asked_for import words_of
 from noface.integrity.judges import Part, is_hidden, part_of
 from noface.integrity.unasked.definitions import Text, telling, texts_of
 from noface.integrity.unasked.finding import Brought, Changed, Ground, Unasked
+from noface.integrity.uses import stem_of
+from noface.model.attempt import ABSENT
 
 _TAKES_BACK = re.compile(r"(?i)\brevert|\broll(?:s|ed|ing)?.?back|\bundo(?:es|ne|ing)?\b|\bback(?:ed)? out\b")
 _IMPORT = re.compile(r"\W*(?:pub\s+)?(?:import|from|exports?|use|using|include|require\w*|module)\b|.*\brequire\(")
@@ -30,11 +33,17 @@ def undone(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
     words = words_of(ground.issue)
     if any(map(_TAKES_BACK.search, words)):
         return
-    texts = texts_of(files)
+    texts, issue = texts_of(files), "\n".join(words).casefold()
+    added = {stem_of(file.path) for file in files if file.old_mode == ABSENT}
     gained = sum((text.gained for text in texts), Counter[str]())
     said, left = _names(words), _names(text.new for text in texts)
     for text in texts:
         if part_of(text.path) not in (Part.PRODUCT, Part.SOFT) or is_hidden(text.path):
+            continue
+        stem = stem_of(text.path)
+        if not text.new and (
+            stem in added or re.search(rf"\b{re.escape(basename(stem).casefold())}", issue)
+        ):  # it moved, or was to go
             continue
         lines = [
             f"{line} (of {one.by})"
