@@ -73,6 +73,7 @@ class CodexReader(JsonReader):
         self._usage: Usage | None = None
         self._error: AgentError | None = None
         self._retrying: AgentError | None = None
+        self._declined: list[str] = []
         self._finished = False
 
     @property
@@ -118,7 +119,8 @@ class CodexReader(JsonReader):
         return AgentEvidence(self.agent, exit_code, stderr, error, retrying, self._finished, self._last_text)
 
     def refused(self, stderr: str) -> Iterable[str]:
-        """Return the commands and edits that its own policy or sandbox refused: only its log tells of them."""
+        """Return the commands and edits that its own policy or sandbox refused: mostly its log alone tells of them."""
+        yield from self._declined
         for refusal in _REFUSED.finditer(stderr):
             yield re.sub(r'(?<!\\)\\++"', '"', refusal["command"] or refusal["edit"] or refusal["file"])
 
@@ -160,6 +162,9 @@ class CodexReader(JsonReader):
         if done:
             self.tool_ended(item.text("id"), succeeded=True)
         match item.text("type"):
+            case "command_execution" | "file_change" if item.text("status") == "declined":
+                self._declined.append(item.text("command") or "file_change")
+                return []
             case "agent_message" if done:
                 return self.text_event(item.text("text"))
             case "file_change" if done:

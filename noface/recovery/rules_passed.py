@@ -4,7 +4,6 @@ Each asks whoever has to see it before it lands: the reviewer, the judge of chan
 what judges it waits for a person's approval and is not blocked; once approved it lands.
 """
 
-import re
 from collections.abc import Mapping
 
 from noface.integrity.asked_for import speak
@@ -20,7 +19,6 @@ from noface.recovery.policy_state import division
 from noface.recovery.reported import made_up
 from noface.recovery.retry_policy import MAY_BE_HALF, ChangedTests, Policy, When, review_due
 
-_ITEM = re.compile(r"^[^\S\n]*+(?:[-*+]|\d{1,9}[.)])\s", re.MULTILINE)
 _PARTS_FAILED = "it was divided, and not all of its parts could be done"
 REVIEWS_MAX = 3
 """How often a reviewer is asked again who cannot be asked, other than because its provider is away."""
@@ -101,8 +99,7 @@ def _may_be_half(history: History, last: PastAttempt) -> str:
         return ""
     if _parts_failed(history):
         return _PARTS_FAILED
-    several = len(_ITEM.findall(history.issue.body)) > 1  # of a text that says one thing there is no half
-    less = several and any(attempt.answer == Mode.REDUCE for attempt in history.current[:-1])
+    less = any(attempt.answer == Mode.REDUCE for attempt in history.current[:-1])
     return "a worker that was told to do less does not say that it is all" if less and last.report is None else ""
 
 

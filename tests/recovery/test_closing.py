@@ -78,10 +78,11 @@ def test_who_was_told_to_do_less_and_says_nothing_has_not_done_it_all():
     told = replace(less[1], outcome=asked.kind.value, charged=False, failure=asked)
     assert decide(less[0], told, policy=ALONE, issue=WHOLE).name == "RetrySame"
     assert asked_whether_whole(history_of(less[0], told, less[1], issue=WHOLE), ALONE) is None, "once"
-    assert decide(less[0], told, less[1], policy=ALONE, issue=WHOLE).name == "Land"
+    assert decide(less[0], told, less[1], policy=ALONE, issue=WHOLE).name == "Land", "asked once"
+    assert decide(less[0], told, done, policy=ALONE, issue=WHOLE).name == "Land"
     assert asked_whether_whole(history_of(*less, issue=WHOLE), reviewer) is None
     assert decide(*less, policy=reviewer, issue=WHOLE).name == "Review"
-    assert decide(*less, policy=ALONE).name == "Land", "of a text that says one thing there is no half"
+    assert asked_whether_whole(history_of(*less), ALONE) is not None, "also of a text without a list"
     for story, more in (((less[0], done), {}), (less, {"accept": ("true",)}), ((failed(K.TIMEOUT), less[1]), {})):
         for by in (ALONE, reviewer):
             assert decide(*story, policy=by, issue=replace(WHOLE, **more)).name == "Land", (story, more)

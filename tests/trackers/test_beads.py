@@ -280,6 +280,18 @@ def test_a_database_of_dolt_is_asked_and_its_old_copy_is_not_read(dolt):
     assert ids(tracker.backlog()) == ["bd-new"]
 
 
+def test_a_file_that_is_older_than_the_database_beside_it_is_not_read(dolt):
+    tracker, bd = dolt
+    folder = tracker._root / ".beads"
+    (folder / "dolt" / "shop").rmdir()
+    (folder / "dolt").rmdir()
+    bd(f"test \"$*\" = export && echo '{json.dumps(bead('bd-new'))}'")
+    (folder / "beads.db").touch()
+    assert ids(tracker.backlog()) == ["bd-old"]
+    os.utime(folder / "issues.jsonl", (1, 1))
+    assert ids(tracker.backlog()) == ["bd-new"]
+
+
 @pytest.mark.parametrize(
     ("script", "said"),
     [("echo locked >&2; exit 1", "bd export fails: locked"), ("exit 3", "exit code 3"), (None, "bd is not on PATH")],

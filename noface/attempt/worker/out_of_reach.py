@@ -35,6 +35,7 @@ _PATH = re.compile(r"(?:(?<![\w.~/:-])|(?<=file://))(?P<path>~?/[^\s'\"`‘’�
 _PROGRAM = re.compile(
     r"(?:^|: |['‘\"])(?P<name>[A-Za-z][\w.+-]*)['’\"]?: (?:command )?(?:not found|no such file)", re.IGNORECASE
 )
+_WRITES = re.compile(r"^mcp_.*(?:write|edit|patch|replace|create)", re.IGNORECASE)
 _CANDIDATES_MAX = 20
 _LINE_MAX = 2_000
 _NAMED_MAX = _CALLS_MAX = 3
@@ -138,7 +139,8 @@ def denied(model: ModelSpec, refused: Sequence[str]) -> Failure | None:
     Of an agent whose tools that edit are known only these count: one may well do without a command or a page.
     """
     edits = table("agents")[model.agent].get("calls", {}).get("edit")
-    stopped = [call for call in refused if not edits or call.partition(" ")[0] in edits]
+    names = [call.partition(" ")[0] for call in refused]
+    stopped = [c for c, name in zip(refused, names, strict=True) if not edits or name in edits or _WRITES.search(name)]
     if not stopped:
         return None
     section = f"[models.{model.name}]"

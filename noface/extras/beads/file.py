@@ -14,6 +14,10 @@ from noface.trackers.folder import checksum
 
 FILE_NAMES = ("issues.jsonl", "beads.jsonl")
 _DATABASES = ("dolt", "embeddeddolt")
+_SQLITE = "*.db*"
+_EXPORT_S = 30.0
+"""Its daemon writes the file some seconds after the database."""
+
 _METADATA_BYTES_MAX = 1 << 20
 _ASKED_EACH_S = 30
 
@@ -27,7 +31,7 @@ def fingerprint(folder: Path, gates: tuple[str, ...]) -> str:
         heads = sorted(head for name in _DATABASES for head in folder.glob(f"{name}/*/.dolt/noms/manifest"))
         return checksum(([stamp(head) for head in heads], int(time.time() / _ASKED_EACH_S), gates))
     path = find(folder)
-    return checksum((stamp(path) if path is not None else None, gates))
+    return checksum(([stamp(each) for each in (path, *folder.glob(_SQLITE)) if each is not None], gates))
 
 
 def in_dolt(folder: Path) -> bool:
@@ -39,6 +43,12 @@ def in_dolt(folder: Path) -> bool:
         metadata = {}
     named = isinstance(metadata, dict) and "dolt" in (metadata.get("backend"), metadata.get("database"))
     return named or any((folder / name).is_dir() for name in _DATABASES)
+
+
+def is_older(path: Path) -> bool:
+    """True if a database of SQLite beside the file was written later than the file is, which is made after a while."""
+    times = [each.stat().st_mtime for each in path.parent.glob(_SQLITE)]
+    return bool(times) and max(times) > path.stat().st_mtime + _EXPORT_S
 
 
 def find(folder: Path) -> Path | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from noface.data.trackers import TrackerSettings
 from noface.errors import UsageError
-from noface.extras.beads.file import FILE_NAMES, find, fingerprint, in_dolt, stamp
+from noface.extras.beads.file import FILE_NAMES, find, fingerprint, in_dolt, is_older, stamp
 from noface.extras.beads.issue import Beads, read_beads
 from noface.model.backlog import checked, part_waiting
 from noface.model.issue import Backlog, Issue
@@ -50,7 +50,7 @@ class BeadsTracker:
             hint = "`bd init` makes one; [tracker] path says where it is, if it is elsewhere."
             problem = f"there is no {FILE_NAMES[0]} in {self._folder}"
             return Backlog(warnings=(IssueFault(self._folder, problem, hint),))
-        beads = self._exported() if path is None or dolt else self._read(path)
+        beads = self._exported() if path is None or dolt or is_older(path) else self._read(path)
         hint = "Set that to open with `bd update`, close it, or take the dependency out."
         sound, waiting = part_waiting(beads.issues, beads.aside, merged, hint)
         return replace(checked(sound, [*beads.faults, *waiting], merged, beads.done), warnings=beads.warnings)
@@ -73,7 +73,7 @@ class BeadsTracker:
             beads = read_beads("bd", asked, self._gates)
             self._known = (mark, beads)
             return beads
-        problem = f"beads keeps its issues in Dolt, of which {FILE_NAMES[0]} may be an old copy, and {asked}"
+        problem = f"beads keeps its issues in a database, of which {FILE_NAMES[0]} may be an old copy, and {asked}"
         if self._known is None:
             raise UsageError(problem, "`bd export` has to answer here: it says what is open.")
         beads = self._known[1]

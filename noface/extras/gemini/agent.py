@@ -10,7 +10,7 @@ exit code is the HTTP status & 255. An answer cut off at the output limit is rep
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -30,7 +30,7 @@ from noface.agents.base import (
     option,
     resuming,
 )
-from noface.agents.json_stream import TEXT_MAX, JsonReader, error_codes, last_match
+from noface.agents.json_stream import TEXT_MAX, JsonReader, error_codes, last_match, tool
 from noface.agents.session_log import GrowingFile, SessionLog, less
 from noface.diagnosis.agent import stops_mid_sentence
 from noface.diagnosis.agent_errors import AgentError, AgentEvidence, Amounts, Resource
@@ -143,6 +143,8 @@ class GeminiReader(JsonReader):
         self._noted = ""
         self._loops = False
         self._tools = self._turns = 0
+        self._names: dict[str, str] = {}
+        self._refused: list[str] = []
         self._awaits_answer = True
 
     def entry(self, entry: JsonRecord) -> list[AgentEvent]:
@@ -161,8 +163,11 @@ class GeminiReader(JsonReader):
             case "tool_use":
                 self._last_text = ""
                 self._tools += 1
+                self._names[entry.text("tool_id")] = tool(entry.text("tool_name"), entry.inside("parameters"))
                 return self.tool_started(entry.text("tool_id"), entry.text("tool_name"), entry.inside("parameters"))
             case "tool_result":
+                if entry.inside("error").text("type") == "policy_violation":
+                    self._refused.append(self._names.get(entry.text("tool_id"), "tool"))
                 return self.tool_ended(entry.text("tool_id"), succeeded=entry.text("status") == "success")
             case "error":
                 note = entry.text("message")
@@ -213,6 +218,10 @@ class GeminiReader(JsonReader):
             return replace(logged, session_id=self._session)
         written = max(written, (every or 0) - sent)
         return Usage(tokens_in=sent, tokens_out=written, session_id=self._session, tokens_cached=stats.whole("cached"))
+
+    def refused(self, stderr: str) -> Iterable[str]:
+        del stderr
+        return self._refused
 
     def amounts(self) -> Amounts:
         return {Resource.TURNS: (self._turns or None, None)}
