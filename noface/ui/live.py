@@ -9,12 +9,13 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console, ConsoleDimensions, Group
+from rich.console import Console, ConsoleDimensions, ConsoleOptions, Group, RenderResult
 from rich.live import Live
 from rich.text import Text
 
@@ -32,6 +33,15 @@ _CLOSING_ROWS_MAX = 3
 _REST_FACTOR = 20
 """Counting takes a twentieth of the time at most, however long the backlog is."""
 _NOBODY = WorkFacts()
+
+
+class _Block:
+    """The rows of the newest frame, which rich draws below whatever it prints."""
+
+    rows: Sequence[Text] = ()
+
+    def __rich_console__(self, _console: Console, _options: ConsoleOptions) -> RenderResult:
+        yield from self.rows
 
 
 class LiveView:
@@ -53,7 +63,8 @@ class LiveView:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # a mark that the terminal's encoding lacks must not end the run
         self._console = Console(highlight=False)
-        self._live = Live(console=self._console, auto_refresh=False, transient=True)
+        self._below = _Block()
+        self._live = Live(self._below, console=self._console, auto_refresh=False, transient=True)
         self._painter = threading.Thread(target=self._paint, name="view", daemon=True)
 
     def __enter__(self) -> Self:
@@ -121,7 +132,7 @@ class LiveView:
         if self._gone:
             return
         width, height = _terminal_size(self._descriptor)
-        lines = [] if last else self._block(width, height)
+        self._below.rows = () if last else self._block(width, height)
         timed = [self._lines.popleft() for _ in range(len(self._lines))]
         new = [row for at, line in timed for row in _timed(at, line, width - 1)]
         try:
@@ -129,7 +140,8 @@ class LiveView:
                 self._console.size = ConsoleDimensions(width, height)
                 if new:
                     self._console.print(Group(*new))
-                self._live.update(Group(*lines), refresh=True)
+                else:
+                    self._live.refresh()
         except OSError:
             self._gone = True  # the terminal was closed; the work goes on, or ends by its own signal
 

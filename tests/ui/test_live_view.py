@@ -221,7 +221,7 @@ def test_a_person_sees_rows_of_what_is_under_way_and_lines_of_what_happened(work
     assert "The backlog: 2 merged, 1 blocked." in lines
     assert not [line for line in lines if "─" in line or "attempt 1 small" in line]  # nothing is left of the rows
     assert terminal.screen.cursor_shown
-    assert terminal.raw.count("\r\x1b[2K") <= 8 * seconds + 8  # each frame begins with one, four a second
+    assert terminal.raw.count("\r\x1b[2K") <= 4 * seconds + 4  # each frame begins with one
     assert COLOUR.search(terminal.raw)
 
 
