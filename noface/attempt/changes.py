@@ -90,6 +90,7 @@ def _held(masker: Masker, blobs: ObjectReader, oid: str, *, keys: bool) -> dict[
 
 
 def _found(masker: Masker, data: bytes, *, keys: bool, more: bool) -> dict[str, str]:
+    """Return the secrets in bytes, also in UTF-16. If there is `more`, a key at the end is found in the next bytes."""
     values = {form: name for form in masker.telling(data) for name in masker.names_of((form,))}
     found: dict[str, str] = {}
     texts = (data.decode("latin-1"), *((data.replace(b"\0", b"").decode("latin-1"),) if b"\0" in data else ()))

@@ -138,9 +138,11 @@ class AttemptEnvironment:
         return slot
 
     def gate_slot(self, name: str) -> Slot:
+        """Return a workspace that no agent ever touches (law 11)."""
         return self._slot(slot_name("gate", name))
 
     def setup_slot(self) -> Slot:
+        """Return the workspace in which `[project] setup` runs on main's tree, and nothing else (law 11)."""
         return self._slot(slot_name("setup", "0"))
 
     def _slot(self, name: str) -> Slot:

@@ -144,6 +144,7 @@ class Gating:
 
 
 def run_gates(scope: Scope, task: GateTask, gates: tuple[GateSpec, ...], *, anew: bool = False) -> Ran | None:
+    """Run gates on a task's tree; None if a cancel ends it."""
     try:
         return Gating(scope, task, gates).run(anew=anew)
     except CutShort:

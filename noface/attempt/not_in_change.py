@@ -78,9 +78,8 @@ def unchanged(attempt: Judging) -> Failure:
     report = work.report
     if report is not None and report.status is ReportStatus.PARTIAL and report.questions:
         report = replace(report, status=ReportStatus.BLOCKED)  # it has done no part: what it asks keeps it from that
-    stopped = (
-        denied(order.model, agent.refused) if agent.error is None and status is not ReportStatus.ALREADY_DONE else None
-    )
+    tried = agent.error is None and status is not ReportStatus.ALREADY_DONE
+    stopped = denied(order.model, agent.refused) if tried else None
     return stopped or of_report(report) or unread or _nothing_changed(attempt)
 
 

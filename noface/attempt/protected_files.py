@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from noface.data import table
 from noface.git.plumbing import Plumbing
 from noface.git.repository import person_names
 from noface.integrity.judges import is_compiled, sources
@@ -83,23 +84,6 @@ _LINK = "120000"
 AIDER_SETTINGS = ".aider.conf.yml"
 _PROTECTED_ROUNDS_MAX = 8
 _NAMING_MAX = 200
-_NAMING = (
-    "**/.claude/settings*.json",
-    "**/.claude/hooks",
-    "**/.codex/*.toml",
-    "**/.codex/hooks*",
-    "**/.cursor/*.json",
-    "**/.gemini/settings.json",
-    "**/.mcp.json",
-    "**/.vscode/mcp.json",
-    "**/.vscode/tasks.json",
-    "**/.envrc",
-    "**/.githooks",
-    "**/.git-hooks",
-    "**/.husky",
-    "**/.simple-git-hooks.*",
-)
-"""The files that name hooks and servers, and with them files that run."""
 
 
 def named_instructions(plumbing: Plumbing, main: str) -> tuple[str, ...]:
@@ -118,13 +102,13 @@ def read_by_aider(plumbing: Plumbing, commit: str) -> tuple[str, ...]:
 
 def named_programs(plumbing: Plumbing, main: str) -> tuple[str, ...]:
     """Return the files of the tree that run with a person's git or shell, or with settings of main for agents."""
-    tree = plumbing.whole(main)
+    tree, naming_files = plumbing.whole(main), tuple(table("protected")["naming"])
     paths, texts = person_names(plumbing.repository)
     programs = {place for path in paths for place in tree.places(path)}
-    behind = tuple(sorted({*programs, *_led_to(tree, frozenset(), _NAMING)}))
+    behind = tuple(sorted({*programs, *_led_to(tree, frozenset(), naming_files)}))
     below = tuple(f"{path}/" for path in behind)
     hidden = (path for path in tree.paths if path.startswith(".") or "/." in path)
-    naming = {path for path in hidden if matches_any(path, _NAMING)}
+    naming = {path for path in hidden if matches_any(path, naming_files)}
     naming |= {path for path in tree.paths if path.startswith(below)} | (tree.paths & set(behind))
     programs.update(place for text in texts for place in tree.files_named(text))
     for path, text in plumbing.texts(main, tuple(sorted(naming)[:_NAMING_MAX]), _READ_BYTES_MAX).items():

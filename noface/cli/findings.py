@@ -38,6 +38,7 @@ from noface.trackers.base import open_tracker
 
 
 def check_workspaces(folder: Path, root: Path) -> None:
+    """Raise UsageError if workspaces may not lie in `folder`."""
     if folder.resolve().is_relative_to(root.resolve()):
         raise UsageError(
             f"[run] slots_dir puts the workspaces into the repository: {folder}.",

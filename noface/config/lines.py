@@ -47,6 +47,7 @@ def nearest_line(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
 
 
 def split_key(key: str) -> tuple[str, ...]:
+    """Split a dotted key as TOML does, quotes included; raise ValueError if it is none."""
     parts, end = _key_at(key, 0)
     if end != len(key):
         raise ValueError(key)

@@ -71,6 +71,7 @@ class Repository:
         return self.state_dir / "hubs"
 
     def git(self) -> Git:
+        """Return a sealed git on the repository itself, which writes objects into noface's store."""
         return Git.sealed(str(self.common_dir), identity=self.identity, extra=self.object_variables)
 
     def shared_git(self) -> Git:

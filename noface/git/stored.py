@@ -56,6 +56,7 @@ class StoredObjects:
         return fields[0][1], tuple(value for name, value in fields[1:] if name == "parent")
 
     def message(self, oid: str) -> bytes:
+        """Return the message of a commit; GitError if it is not in UTF-8."""
         head, _, message = self._content(oid, "commit").partition(b"\n\n")
         if b"\nencoding " in head:
             raise GitError(f"the message of {oid} is not in UTF-8")

@@ -68,6 +68,7 @@ def open_slot(repository: Repository, folder: Path, name: str, keep: tuple[str, 
 
 
 def slot_path(repository: Repository, folder: Path, name: str) -> Path:
+    """Return the folder of a workspace: it is called as the project's, which tools take for its name."""
     return folder / name / (repository.root.name or "project")
 
 
@@ -144,6 +145,7 @@ def _packed_refs(repository: Repository, own: str) -> str:
 
 
 def discard(slot: Slot) -> None:
+    """Remove the folder and the private git dir. The caller has made sure that nothing in them is needed."""
     remove(slot.path)
     remove(slot.private_git_dir)
 

@@ -117,6 +117,7 @@ def merged(inventories: Iterable[Inventory]) -> Inventory | None:
 
 
 def base_of(name: str) -> str:
+    """Return a test's id without what a parameter makes of it: no part in brackets, every number a 0."""
     place, separator, rest = _NUMBER.sub("", name).partition("::")
     if not separator:
         place, rest = "", place

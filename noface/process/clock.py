@@ -7,9 +7,11 @@ class Clock:
     """The machine's own clock."""
 
     def now(self) -> float:
+        """Return the wall clock in epoch seconds; it may jump."""
         return time.time()
 
     def monotonic(self) -> float:
+        """Return seconds that only ever grow, from an arbitrary start; for durations."""
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:

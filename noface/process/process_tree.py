@@ -32,6 +32,7 @@ def prctl(option: int, value: int) -> bool:
 
 @cache
 def libc() -> Any:
+    """Return the C library, with the functions that were called before: looking them up again costs a fork pages."""
     import ctypes
 
     return ctypes.CDLL(None, use_errno=True)

@@ -212,6 +212,7 @@ class Supervisor:
         return os.pread(self._box, BOX_STATUS_BYTES_MAX, 0) if self._box is not None else b""
 
     def _kill(self) -> None:
+        """Kill all that is left. What the program had started is left behind only if it ended by itself."""
         helping = {*self._helpers, *process_tree.below([*self._helpers])}
         killed = process_tree.kill_all(lambda: process_tree.below([os.getpid()]))
         self._killed |= killed

@@ -48,6 +48,7 @@ _CIRCLE = 2 * _PERIOD
 
 
 def alternating(attempts: Attempts) -> int:
+    """Count how many attempts at the end alternate between two failures, or two diffs; 0 for fewer than A, B, A, B."""
     failures = [failure_signature(attempt) for attempt in attempts]
     diffs = [attempt.patch_hash for attempt in attempts]
     return max(_in_turn(failures), _in_turn(diffs) if all(diffs[-_CIRCLE:]) else 0)
@@ -63,6 +64,7 @@ def _in_turn(states: Sequence[object]) -> int:
 
 
 def without_progress(attempts: Attempts) -> int:
+    """Count how many attempts at the end brought nothing new: A, A counts 2, and so does A, B, A, B."""
     return max(identical(attempts), alternating(attempts) - _PERIOD)
 
 

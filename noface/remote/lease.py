@@ -168,6 +168,7 @@ class RepositoryLease(Station):
 
 
 def _holder(context: RunContext) -> str:
+    """Return what names this clone on this machine; a hash, since where it lies is nobody's business."""
     name = context.reader.fact(_HOLDER)
     if name is None:
         name = secrets.token_hex(8)

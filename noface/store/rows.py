@@ -15,6 +15,7 @@ _SESSION_CHARS_MAX = 200
 
 
 def dumps(value: object) -> str:
+    """Return compact JSON in ASCII: file names that are not UTF-8 survive as escapes."""
     return json.dumps(encode(value), separators=(",", ":"))
 
 

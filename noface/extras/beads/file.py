@@ -15,9 +15,8 @@ from noface.trackers.folder import checksum
 FILE_NAMES = ("issues.jsonl", "beads.jsonl")
 _DATABASES = ("dolt", "embeddeddolt")
 _SQLITE = "*.db*"
-_EXPORT_S = 30.0
+_EXPORT_NS = 30 * 10**9
 """Its daemon writes the file some seconds after the database."""
-
 _METADATA_BYTES_MAX = 1 << 20
 _ASKED_EACH_S = 30
 
@@ -46,9 +45,9 @@ def in_dolt(folder: Path) -> bool:
 
 
 def is_older(path: Path) -> bool:
-    """True if a database of SQLite beside the file was written later than the file is, which is made after a while."""
-    times = [each.stat().st_mtime for each in path.parent.glob(_SQLITE)]
-    return bool(times) and max(times) > path.stat().st_mtime + _EXPORT_S
+    """True if a database of SQLite beside the file was written after it, and not just now."""
+    own, times = stamp(path), [seen[1] for each in path.parent.glob(_SQLITE) if (seen := stamp(each)) is not None]
+    return own is not None and max(times, default=0) > own[1] + _EXPORT_NS
 
 
 def find(folder: Path) -> Path | None:

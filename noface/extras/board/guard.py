@@ -160,6 +160,7 @@ def set_cookie(made: Pass) -> str:
 
 
 def cookies(header: str) -> Mapping[str, str]:
+    """Return the cookies of a request. Of two with one name the first counts, as that of the longest path is."""
     known: dict[str, str] = {}
     for part in header.split(";"):
         name, _, value = part.strip().partition("=")

@@ -30,7 +30,7 @@ from noface.agents.base import (
     option,
     resuming,
 )
-from noface.agents.json_stream import TEXT_MAX, JsonReader, error_codes, last_match, tool
+from noface.agents.json_stream import TEXT_MAX, JsonReader, error_codes, last_match
 from noface.agents.session_log import GrowingFile, SessionLog, less
 from noface.diagnosis.agent import stops_mid_sentence
 from noface.diagnosis.agent_errors import AgentError, AgentEvidence, Amounts, Resource
@@ -143,7 +143,6 @@ class GeminiReader(JsonReader):
         self._noted = ""
         self._loops = False
         self._tools = self._turns = 0
-        self._names: dict[str, str] = {}
         self._refused: list[str] = []
         self._awaits_answer = True
 
@@ -163,11 +162,10 @@ class GeminiReader(JsonReader):
             case "tool_use":
                 self._last_text = ""
                 self._tools += 1
-                self._names[entry.text("tool_id")] = tool(entry.text("tool_name"), entry.inside("parameters"))
                 return self.tool_started(entry.text("tool_id"), entry.text("tool_name"), entry.inside("parameters"))
             case "tool_result":
                 if entry.inside("error").text("type") == "policy_violation":
-                    self._refused.append(self._names.get(entry.text("tool_id"), "tool"))
+                    self._refused.append(self._open_edits.get(entry.text("tool_id"), "a tool"))
                 return self.tool_ended(entry.text("tool_id"), succeeded=entry.text("status") == "success")
             case "error":
                 note = entry.text("message")

@@ -80,24 +80,6 @@ _CONTROL_CHARS_MAX = 80
 _PREFIX = "noface-ssh-"
 _OLD_S = 600.0
 
-_OPTIONS = {
-    "BatchMode": "yes",
-    "ConnectTimeout": "15",
-    "ServerAliveInterval": "3",
-    "ServerAliveCountMax": "3",
-    "ExitOnForwardFailure": "yes",
-    "ClearAllForwardings": "yes",  # of the person's own: they would be taken already, or taken from the person
-    "ControlMaster": "yes",
-    "ControlPersist": "no",
-    "RequestTTY": "no",
-    "RemoteCommand": "none",
-    "PermitLocalCommand": "no",
-    "ForwardAgent": "no",  # an agent there would have the person's keys
-    "ForwardX11": "no",
-    "GatewayPorts": "no",
-    "EscapeChar": "none",
-    "LogLevel": "INFO",
-}
 _WORDS_MAX = 20
 _WORD_CHARS_MAX = 500
 
@@ -207,7 +189,7 @@ class SshHost:
 
     def _open(self) -> None:
         folder = _private_folder()
-        options = [f"-o{key}={value}" for key, value in _OPTIONS.items()]
+        options = [f"-o{key}={value}" for key, value in table("ssh")["options"].items()]
         # A shell that is no login shell often leaves out the folder that pipx and uv install to.
         remote = f'PATH="$PATH:$HOME/.local/bin"; export PATH; {self._command}'
         argv = [*self._ssh, *options, f"-oControlPath={folder / 'c'}", "--", self.name, f"sh -c {shlex.quote(remote)}"]

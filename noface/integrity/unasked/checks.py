@@ -34,13 +34,13 @@ def checks(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
         fewer = sum(len(lost) for lost, *_ in both.values()) > sum(len(gained) for _, gained, _ in both.values())
         now = (line for each in texts for line in each.new.split("\n"))
         left = _named("\n".join(line for line in now if _is(row, line.strip())))
-        for path, (lost, gained, few) in both.items():
-            there = {line.strip() for each in texts if each.path == path for line in each.new.split("\n")}
+        for text in texts:
+            (lost, gained, few), there = both[text.path], {line.strip() for line in text.new.split("\n")}
             by_name = [line for line in lost if _named(line) - left or _narrowed(line, gained, there)]
             stays = there if row == "input" else ()  # one rule of rights is written above each function
             told = [line for line in few if line not in stays] if fewer and few else by_name
             if lines := [line for line in told if not _speak_of(row, words, line)]:
-                yield Unasked(row, path, tuple(dict.fromkeys(lines)))
+                yield Unasked(row, text.path, tuple(dict.fromkeys(lines)))
 
 
 def _named(text: str) -> frozenset[str]:
@@ -92,11 +92,8 @@ def _of_definitions(text: Text) -> Sides:
     if language_of(text.path) == "shell":  # a script checks before it works, outside of any function
         return _lines(text)
     before, after = definitions(text.path, text.old) or {}, definitions(text.path, text.new) or {}
-    lost, few, gained = (
-        list[str](),
-        list[str](),
-        [line for name in after.keys() - before.keys() for line in after[name].body],
-    )
+    lost, few = list[str](), list[str]()
+    gained = [line for name in after.keys() - before.keys() for line in after[name].body]
     for name in before.keys() & after.keys() if text.both else ():
         was, now = Counter(before[name].body), Counter(after[name].body)
         gained += (now - was).elements()

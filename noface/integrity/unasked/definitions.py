@@ -19,6 +19,10 @@ from noface.integrity.rubbish import is_generated
 from noface.integrity.tampering import is_code
 from noface.integrity.unasked.finding import Changed
 
+IMPORTS = re.compile(
+    r"\W{0,40}+(?:pub\s)?(?:import|from|exports?|use|using|include|require[ds]?|module|__all__)\b|.{0,400}\brequire\("
+)
+"""Lines that name what is elsewhere, and call nothing."""
 _TESTS_OF_RUST = "#[cfg(test)]"
 _PUBLIC = re.compile(r"(?<!\w)(?:export|pub|public)\b")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

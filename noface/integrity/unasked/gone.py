@@ -13,11 +13,19 @@ from noface.integrity.asked_for import meanings, words_of
 from noface.integrity.judges import Part, is_hidden, part_of
 from noface.integrity.rubbish import is_generated
 from noface.integrity.tampering import is_code
-from noface.integrity.unasked.definitions import Text, defines, definitions, exported, keys_of, telling, texts_of
+from noface.integrity.unasked.definitions import (
+    IMPORTS,
+    Text,
+    defines,
+    definitions,
+    exported,
+    keys_of,
+    telling,
+    texts_of,
+)
 from noface.integrity.unasked.finding import Changed, Ground, Unasked
 from noface.model.attempt import ABSENT, REGULAR
 
-_NO_CALL = re.compile(r"\W*(?:pub\s+)?(?:import|from|exports?|use|include|require\w*|module|__all__)\b|.*\brequire\(")
 _REVERTS = re.compile(r"\brevert", re.IGNORECASE)
 _SETTINGS = re.compile(
     r"(?i)(^|/)(\.?env[\w.]*|[\w.-]+\.env|(?=[\w-]*(settings|config|application))[\w.-]*\.\w+|app\.\w+)$|(^|/)(config|settings|conf|deploy\w*|k8s|kubernetes|manifests|charts)/"
@@ -145,7 +153,7 @@ def _mentions(name: str, text: Text, own: Counter[str]) -> bool:
     word = _word(name)
     was, now = (
         any(
-            word.search(line) and not _NO_CALL.match(line) and not re.fullmatch(rf"\W*{re.escape(name)}\W*", line)
+            word.search(line) and not IMPORTS.match(line) and not re.fullmatch(rf"\W*{re.escape(name)}\W*", line)
             for line in lines
         )
         for lines in (text.lost - own, text.gained)

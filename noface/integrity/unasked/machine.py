@@ -31,6 +31,7 @@ def machine(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
 
 
 def _named(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
+    """Yield the files with new lines that name the machine, if no line did there before, and none was moved."""
     names = [name.encode("utf-8", "surrogateescape") for name in ground.machine if name not in ground.issue.body]
     before = {line for file in files for line in (file.old or b"").split(b"\n")}
     named = re.compile(rb"(?:" + b"|".join(map(re.escape, names)) + rb")(?![\w.-])")

@@ -19,17 +19,16 @@ _ABOVE = ("src", "lib", "python", "app", "packages")
 _PLACE = re.compile(r"(?:sys\.modules|__builtins__)\['([\w.]+)'\]$")
 _STOPS = frozenset({"logging.disable", "sys.settrace", "sys.setprofile"})
 _SILENCES = frozenset({"warnings.simplefilter", "warnings.filterwarnings"})
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _SETS = frozenset({"setattr", "delattr"})
 
 
 def measures(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
     """Yield what the product replaces for all that run beside it, and declares as untyped though it is its own."""
     known = {line.strip() for file in files for line in (file.old or b"").decode("utf-8", "replace").split("\n")}
-    own = _own(ground.on_main, files)
+    own, loosened = _own(ground.on_main, files), pattern("unasked", "measures", "loosened", re.MULTILINE)
+    said = set(re.findall(r"(?<![\w$.])[\w$]++(?:\.[\w$]++)++", "\n".join(words_of(ground.issue))))
     for file in files:
         if file.new is not None and pattern("unasked", "measures", "checkers").search(file.path):
-            loosened = pattern("unasked", "measures", "loosened", re.MULTILINE)
             lines = [line.strip() for line in file.new.decode("utf-8", "replace").split("\n") if loosened.search(line)]
             if lines := [line for line in lines if line not in known]:
                 yield Unasked("untyped", file.path, tuple(lines[:_LINES_MAX]))
@@ -38,7 +37,6 @@ def measures(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
         new = file.new.decode("utf-8", "replace")
         language = language_of(file.path)
         found = _of_python(new, own) if language == "python" else _by_lines(new, language)
-        said = set(re.findall(r"(?<![\w$.])[\w$]++(?:\.[\w$]++)++", "\n".join(words_of(ground.issue))))
         named = (line for line in found if not any(name in line for name in said))
         if lines := [line for line in named if line.strip() not in known]:
             yield Unasked("measures", file.path, tuple(lines[:_LINES_MAX]))
@@ -76,10 +74,11 @@ def _of_python(text: str, own: frozenset[str]) -> Iterator[str]:
             names = [alias for alias in node.names if alias.name.partition(".")[0] not in own]
             foreign.update(alias.asname or alias.name.partition(".")[0] for alias in names)
         elif isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] not in own:
-            names_of = [alias.asname or alias.name for alias in node.names]
-            things.update(name for name in names_of if name.islower())
+            names_of = {alias.asname or alias.name for alias in node.names}
+            things.update(filter(str.islower, names_of))
             foreign.update(names_of)
-    within = {each for node in nodes if isinstance(node, _FUNCTIONS) for each in ast.walk(node)}
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    within = {each for function in functions for each in ast.walk(function)}
     for node in nodes:
         shared = foreign - things if node in within else foreign  # a session, a request: what a function works with
         if isinstance(node, ast.stmt) and (_replaces(node, shared, own) or _within_own(node)):
@@ -88,11 +87,9 @@ def _of_python(text: str, own: frozenset[str]) -> Iterator[str]:
 
 def _within_own(node: ast.stmt) -> bool:
     """True if it puts something else in the place of a library that another module has imported: `shop.cart.time`."""
-    targets = node.targets if isinstance(node, ast.Assign) else []
-    places = (
-        target for target in targets if isinstance(target, ast.Attribute) and _root(target) not in ("self", "cls")
-    )
-    return any(place.attr in sys.stdlib_module_names and not place.attr.startswith("_") for place in places)
+    targets = [each for each in node.targets if isinstance(each, ast.Attribute)] if isinstance(node, ast.Assign) else []
+    names = [each.attr for each in targets if _root(each) not in ("self", "cls")]
+    return any(name in sys.stdlib_module_names and not name.startswith("_") for name in names)
 
 
 def _replaces(node: ast.stmt, foreign: Collection[str], own: Collection[str]) -> bool:

@@ -12,13 +12,12 @@ from posixpath import basename
 
 from noface.integrity.asked_for import words_of
 from noface.integrity.judges import Part, is_hidden, part_of
-from noface.integrity.unasked.definitions import Text, telling, texts_of
+from noface.integrity.unasked.definitions import IMPORTS, Text, telling, texts_of
 from noface.integrity.unasked.finding import Brought, Changed, Ground, Unasked
 from noface.integrity.uses import stem_of
 from noface.model.attempt import ABSENT
 
 _TAKES_BACK = re.compile(r"(?i)\brevert|\broll(?:s|ed|ing)?.?back|\bundo(?:es|ne|ing)?\b|\bback(?:ed)? out\b")
-_IMPORT = re.compile(r"\W*(?:pub\s+)?(?:import|from|exports?|use|using|include|require\w*|module)\b|.*\brequire\(")
 _COMMENT = re.compile(r"^(?:#(?![\[!]|.*[{,]$)|//|/?\*|--(?![\w-]+\s*:)|<!--|;)")
 _NAME = re.compile(r"(?<![\w.-])[^\W\d_](?:[^\W\d]|-(?=[^\W\d])){3,}(?![\w-])")
 _IDENTIFIER = re.compile(r"_|[a-z][A-Z]|[a-z]-[a-z]")
@@ -41,9 +40,8 @@ def undone(files: Sequence[Changed], ground: Ground) -> Iterator[Unasked]:
         if part_of(text.path) not in (Part.PRODUCT, Part.SOFT) or is_hidden(text.path):
             continue
         stem = stem_of(text.path)
-        if not text.new and (
-            stem in added or re.search(rf"\b{re.escape(basename(stem).casefold())}", issue)
-        ):  # it moved, or was to go
+        meant = stem in added or re.search(rf"\b{re.escape(basename(stem).casefold())}", issue)
+        if not text.new and meant:  # it moved, or was to go
             continue
         lines = [
             f"{line} (of {one.by})"
@@ -69,7 +67,7 @@ def _taken_back(
         was, brought = telling(old[a:b]), [line for line in telling(new[c:d]) if not _COMMENT.match(line)]
         there = [line for line in brought if before[line]]
         lost = [line for line in there if now[line] < before[line] and not gained[line]]
-        if 2 * len(there) < len(brought) or all(map(_IMPORT.match, lost)):
+        if 2 * len(there) < len(brought) or all(map(IMPORTS.match, lost)):
             continue
         back = bool(was) and lost == there and all(now[line] > before[line] for line in was)
         gone = [line for line in lost if not now[line]]
